@@ -1,0 +1,101 @@
+// diag — what is wrong with the user's program: stable ids, places, notes and a way out
+//
+// diagnostics.def is the one table of ids, severities and wordings. A diagnostic is reported once for each place.
+#pragma once
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "compiler/source/source.h"
+#include "runtime/base/span.h"
+
+namespace skdsl::diag {
+
+enum class Severity : uint8_t { Error, Warning, Perf, Info };
+std::string_view name(Severity severity);
+
+struct Rule {
+  std::string_view id;        // "SK3004"
+  std::string_view name;      // "shape-mismatch"
+  Severity severity;
+  std::string_view category;
+  std::string_view message;   // fmt format with positional {}
+};
+
+enum class Id : uint16_t {
+#define SK_DIAGNOSTIC(Name, id, name, severity, category, message) Name,
+#include "compiler/diag/diagnostics.def"
+#undef SK_DIAGNOSTIC
+  kCount
+};
+const Rule& rule(Id id);
+/// The table row of "SK3004" or "shape-mismatch"; Id::kCount when there is none.
+Id find(std::string_view id_or_name);
+
+struct Note {
+  Span span;  // may be empty
+  std::string text;
+};
+
+struct Diagnostic {
+  Id id;
+  Severity severity;
+  std::string message;
+  Span span;
+  std::vector<Note> notes;
+  std::vector<std::string> helps;
+};
+
+class Engine {
+ public:
+  explicit Engine(source::Sources& sources) : sources_(&sources) {}
+
+  /// Handle for adding notes and helps to what was just reported; does nothing for a repeated report.
+  class Builder {
+   public:
+    Builder& note(Span span, std::string text);
+    Builder& note(std::string text) { return note({}, std::move(text)); }
+    Builder& help(std::string text);
+
+   private:
+    friend class Engine;
+    Builder(Engine* engine, size_t index) : engine_(engine), index_(index) {}
+    Engine* engine_;
+    size_t index_;
+  };
+
+  template <class... Args>
+  Builder report(Span span, Id id, const Args&... args) {
+    return add(span, id, fmt::format(fmt::runtime(rule(id).message), args...));
+  }
+
+  bool has_errors() const { return errors_ > 0; }
+  size_t errors() const { return errors_; }
+  const std::vector<Diagnostic>& all() const { return all_; }
+  source::Sources& sources() { return *sources_; }
+  const source::Sources& sources() const { return *sources_; }
+
+  /// Severity changes: warnings become errors under --strict.
+  bool strict = false;
+
+ private:
+  Builder add(Span span, Id id, std::string message);
+  source::Sources* sources_;
+  std::vector<Diagnostic> all_;
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint16_t, std::string>> seen_;
+  size_t errors_ = 0;
+};
+
+/// As on the terminal: header, source excerpt with carets, notes, help.
+std::string to_human(const Diagnostic& d, const source::Sources& sources, bool colour);
+/// One JSON object as in docs/cli.md.
+std::string to_json(const Diagnostic& d, const source::Sources& sources);
+
+/// The nearest of `candidates` to `word` by edit distance (a third of its length at most), or "".
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace skdsl::diag

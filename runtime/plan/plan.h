@@ -1,0 +1,103 @@
+// plan — a Program and, for each static graph, a Schedule
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/plan/program.h"
+
+namespace skdsl::plan {
+
+using BufferId = uint32_t;
+
+/// Where the bytes of a schedule's tensor live.
+enum class Storage : uint8_t { Input, Arena, Weight, State, Constant };
+
+/// A tensor with a static shape. Contiguous; several buffers may share bytes (views, in-place results).
+struct Buffer {
+  Storage storage = Storage::Arena;
+  DType dtype = DType::F32;  // Stored only for weights
+  std::vector<int64_t> shape;
+  uint64_t offset = 0;       // Arena: bytes from its start
+  uint32_t index = 0;        // Input: argument number; Constant: index in Program::constants
+  std::string path;          // Weight (or const), State
+  std::string name;          // hint for printing
+};
+
+/// One attribute with its symbols resolved, in the form kernels take it. IntList: `list`; else `i` or `f`.
+struct TaskAttr {
+  AttrType type = AttrType::Int;
+  int64_t i = 0;
+  double f = 0;
+  std::vector<int64_t> list;
+  std::string text;  // Str (never reaches a kernel) and the spelling of a Choice
+  friend bool operator==(const TaskAttr&, const TaskAttr&) = default;
+};
+
+/// A task: one op of the flattened graph in plan vocabulary.
+struct Task {
+  Opcode code = Opcode::Add;
+  std::vector<BufferId> in;   // kNone = absent operand
+  std::vector<BufferId> out;
+  std::vector<TaskAttr> attrs;
+  ContextId context = kNone;  // Program::contexts
+  Core core = Core::None;     // kernel type on the device
+  uint32_t block_dim = 0;     // blocks on the device (assumed until the chip profile says otherwise); the host calls with blocks = workers
+  uint32_t stream = 0;        // Schedule::streams
+  bool view = false;          // no work: out[0] shares in[0]'s bytes
+  Loc loc;
+  std::string path;
+};
+
+/// What an executor does, in order.
+struct Step {
+  enum class Kind : uint8_t {
+    Call,      // task
+    Record,    // event
+    Wait,      // event
+    Prefetch,  // task (a prefetch op): recorded only
+    Note,      // task: a construct that is carried and has no numeric effect (tap, mark_static, wait_tensor …)
+  };
+  Kind kind = Kind::Call;
+  uint32_t task = kNone;
+  uint32_t event = kNone;   // Schedule::events
+  uint32_t stream = 0;
+};
+
+/// A static graph: one function under bindings of its symbols.
+struct Schedule {
+  std::string function;
+  std::vector<std::pair<std::string, int64_t>> bindings;  // symbol -> value, sorted by name
+  std::vector<std::string> streams;                       // streams[0] = "main"
+  std::vector<std::string> events;
+  std::vector<Buffer> buffers;
+  std::vector<BufferId> inputs;    // one for each argument
+  std::vector<BufferId> outputs;
+  std::vector<Task> tasks;
+  std::vector<Step> steps;
+  uint64_t arena_bytes = 0;
+};
+
+struct Plan {
+  Program program;
+  std::vector<Schedule> schedules;
+};
+
+std::string print(const Plan& plan);
+std::string print(const Schedule& schedule, const Program& program);
+
+/// The inverse of print; errors name the line and what was expected.
+Expected<Program> parse_program(std::string_view text);
+Expected<Plan> parse_plan(std::string_view text);
+
+/// What is wrong with a program or plan, one line each; empty when it may be executed.
+/// Program: ids in range, arity and attribute kinds as in ops.def, every use after its definition and visible in its
+/// region, regions end in yield or return with matching types. Schedule: buffers inside the arena, no task reads what
+/// no earlier one wrote, no two live buffers overlap unless one is a view or in-place result of the other.
+std::vector<std::string> verify(const Program& program);
+std::vector<std::string> verify(const Plan& plan);
+
+}  // namespace skdsl::plan
