@@ -1,0 +1,213 @@
+// elaborator — the state that the parts of elaboration share
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "compiler/ops/infer.h"
+#include "compiler/sema/elaborate.h"
+#include "compiler/sema/value.h"
+
+namespace skdsl::sema {
+
+/// A function of the program under construction.
+struct Builder {
+  plan::Function* fn = nullptr;
+  plan::RegionId region = 0;
+  plan::Phase phase = plan::Phase::None;  // which phase is being built
+  plan::ContextId context = plan::kNone;
+  std::vector<Span> origins;              // of values, by id
+  std::map<std::pair<plan::RegionId, std::string>, plan::ValueId> weights;  // loaded ones
+  bool const_only = false;                // a const's expression
+  std::string const_name;
+  int dynamic_depth = 0;                  // inside regions of tensor-valued control flow
+};
+
+/// A body that is being walked: names, and where `return` goes.
+struct Frame {
+  uint32_t module = 0;
+  Builder* builder = nullptr;  // null: static expressions only
+  Instance* self = nullptr;
+  std::map<std::string, Value, std::less<>> locals;
+  std::string_view phase_word;  // "prefill" in the body of a prefill declaration …
+  bool returned = false;
+  int dynamic_depth = 0;        // of the builder when the body began
+  Value result = Value::none();
+  std::set<std::string> one_branch;  // names that only one branch of a tensor-valued `if` defined
+  bool is_script = false;
+};
+
+struct CallArg {
+  std::string name;
+  Value value;
+  Span span;
+  Span name_span;
+};
+
+class Elaborator {
+ public:
+  Elaborator(const Modules& modules, const Options& options, diag::Engine& diags);
+  std::optional<Elaborated> run();
+
+ private:
+  // ---- config.cpp
+  void resolve_config();
+  Value config_value(std::string_view key, Span use);
+  Value convert_setting(const config::Setting& setting, ast::NodeId type, const std::string& key);
+  void check_settings();
+  void check_requirements();
+  Value builtin_value(std::string_view name) const;
+
+  // ---- expr.cpp: expressions
+  Value eval(Frame& f, ast::NodeId node);
+  Value eval_name(Frame& f, ast::NodeId node);
+  std::optional<Value> lookup(Frame& f, std::string_view name, Span use);
+  void report_unknown_name(Frame& f, std::string_view name, Span span);
+  Value eval_string(Frame& f, ast::NodeId node);
+  Value eval_member(Frame& f, ast::NodeId node);
+  Value eval_index(Frame& f, ast::NodeId node);
+  Value index_tensor(Frame& f, Value base, ast::NodeId node);
+  Value eval_binary(Frame& f, ast::NodeId node);
+  Value eval_short_circuit(Frame& f, ast::NodeId node);
+  Value eval_unary(Frame& f, ast::NodeId node);
+  Value eval_comprehension(Frame& f, ast::NodeId node);
+  Value eval_if(Frame& f, ast::NodeId node);
+
+  // ---- arith.cpp: numbers known now and host numbers
+  Value binary(Frame& f, std::string_view op, Value a, Value b, Span span, Span a_span, Span b_span);
+  Value static_binary(std::string_view op, const Value& a, const Value& b, Span span);
+  Value host_binary(Frame& f, std::string_view op, const Value& a, const Value& b, Span span);
+  Value builtin_function(Frame& f, std::string_view name, std::vector<CallArg> args, Span span);
+
+  // ---- convert.cpp: what a place expects
+  std::optional<int64_t> constant_int(const Value& v, Span span, std::string_view what);
+  std::optional<plan::Dim> as_dim(const Value& v, Span span, std::string_view what);
+  std::optional<double> as_number(const Value& v, Span span, std::string_view what);
+  std::optional<bool> static_bool(const Value& v, Span span, std::string_view what);
+  std::optional<std::string> static_string(const Value& v, Span span, std::string_view what);
+  plan::ValueId to_ir(Frame& f, const Value& v, Span span);  // any IR value; kNone after a report
+  plan::ValueId to_tensor(Frame& f, const Value& v, Span span, plan::DType like = plan::DType::None);
+  std::string describe(const Frame* f, const Value& v) const;
+  std::string text_of(const Value& v) const;  // in strings
+  const plan::Type& type_of(const Frame& f, plan::ValueId id) const { return f.builder->fn->values[id].type; }
+  bool is_tensor(const Frame& f, const Value& v) const;
+
+  // ---- types.cpp: declared types
+  bool is_symbol_name(std::string_view name) const;
+  bool unify(Frame& f, ast::NodeId type, Value& v, Span span, const std::function<void(const std::string& expected)>& mismatch);
+  std::optional<plan::DType> dtype_named(Frame& f, ast::NodeId type);
+  std::optional<plan::Type> declared_tensor(Frame& f, ast::NodeId type, bool bind_symbols, plan::DType untyped);
+  std::string type_text(Frame& f, ast::NodeId type);
+
+  // ---- call.cpp
+  Value eval_call(Frame& f, ast::NodeId node);
+  std::vector<CallArg> eval_args(Frame& f, ast::NodeId call);
+  Value call_op(Frame& f, Opcode op, std::vector<CallArg> args, Span span);
+  std::optional<plan::Attr> to_attr(Frame& f, const OpInfo& op, const Param& p, const Value& v, Span span);
+  Value call_function(Frame& f, NodeRef decl, Instance* self, std::vector<CallArg> args, Span span);
+  Value call_instance(Frame& f, Instance* callee, ast::NodeId phase_node, std::vector<CallArg> args, Span span);
+  ast::NodeId resolve_phase(Frame& f, Instance* callee, Span span);
+  bool bind_params(Frame& caller, Frame& callee, const ast::Ast& a, ast::NodeId params, std::vector<CallArg> args, Span span, const std::string& what);
+  Value make_step(Frame& f, std::vector<CallArg> args, Span span);
+  Value call_print(Frame& f, std::vector<CallArg> args, Span span);
+
+  // ---- emit.cpp
+  plan::OpId emit(Frame& f, Opcode code, std::vector<plan::ValueId> operands, std::vector<plan::Attr> attrs, const std::vector<plan::Type>& results, Span span);
+  Value emit_inferred(Frame& f, Opcode code, std::vector<plan::ValueId> operands, std::vector<plan::Attr> attrs, Span span,
+                      std::vector<Span> operand_spans, std::vector<Span> attr_spans);
+  void emit_checks(Frame& f, const std::vector<ops::DeferredCheck>& checks, Span span);
+  plan::Type with_fresh_symbols(plan::Type t);
+  plan::ValueId constant(Frame& f, plan::ConstantData data, Span span);
+  plan::ValueId scalar_constant(Frame& f, plan::DType dtype, double value, int64_t integer, Span span);
+  plan::ValueId load_weight(Frame& f, const std::string& path, Span span);
+  Loc loc(Span span) const;
+
+  // ---- instance.cpp: layers
+  Instance* instantiate(Frame& f, NodeRef layer, std::vector<CallArg> args, const std::string& path, const std::string& prefix, Span span);
+  void build_members(Instance* instance);
+  void declare_weight(Instance* self, ast::NodeId node);
+  void declare_const(Instance* self, ast::NodeId node);
+  void declare_state(Instance* self, ast::NodeId node);
+  void declare_instance(Instance* self, ast::NodeId node);
+  Value construct(Frame& f, Instance* self, ast::NodeId expr, ast::NodeId from, const std::string& name);
+  std::string joined_prefix(Frame& f, Instance* self, ast::NodeId from);
+  bool assigns_state(const ast::Ast& a, ast::NodeId node, std::string_view state) const;
+  void add_member(Instance* self, ast::NodeId node, std::string_view name, Value v);
+
+  // ---- stmt.cpp: statements
+  void exec(Frame& f, ast::NodeId node);
+  void exec_block(Frame& f, ast::NodeId block);
+  void exec_assign(Frame& f, ast::NodeId node);
+  void assign(Frame& f, ast::NodeId target, Value v, Span span);
+  void exec_if(Frame& f, ast::NodeId node);
+  void exec_dynamic_if(Frame& f, ast::NodeId node, plan::ValueId cond);
+  void exec_for(Frame& f, ast::NodeId node);
+  void exec_while(Frame& f, ast::NodeId node);
+  void exec_dynamic_loop(Frame& f, ast::NodeId node, ast::NodeId body, const std::function<plan::ValueId(Frame&)>& condition,
+                         const std::function<void(Frame&)>& advance, std::vector<std::string> extra);
+  std::vector<Value> range_values(Frame& f, ast::NodeId node, bool* dynamic, plan::Dim* begin, plan::Dim* end);
+  void assigned_names(const ast::Ast& a, ast::NodeId node, std::set<std::string>& out) const;
+  void exec_return(Frame& f, ast::NodeId node);
+
+  // ---- schedule.cpp: super kernels, streams, cores, events, prefetch
+  void exec_scoped(Frame& f, ast::NodeId node);
+  void exec_prefetch(Frame& f, ast::NodeId node);
+  void exec_event(Frame& f, ast::NodeId node);
+  std::string place_path(Frame& f, ast::NodeId node, bool* is_out);
+  bool inert(const Frame& f) const;
+
+  // ---- phases.cpp
+  void build_model(ast::NodeId model);
+  void build_root_phase(Instance* model, ast::NodeId phase);
+  void build_script();
+  void check_function(ast::NodeId fn);
+  plan::Function& new_function(const std::string& name, plan::Phase phase, Span span);
+  Value step_param(Builder& b, const std::string& name, const std::function<plan::Dim(std::string_view)>& size);
+  Value root_param(Frame& f, ast::NodeId param);
+  std::vector<plan::ValueId> flatten_result(Frame& f, const Value& v, Span span);
+  void finish_function(Frame& f, ast::NodeId decl_node, const std::string& what, Span span);
+  ast::NodeId phase_node(const Instance& instance, std::string_view word) const;
+
+  // ---- shared
+  const ast::Ast& ast(const Frame& f) const { return modules_[f.module].ast; }
+  Span span(const Frame& f, ast::NodeId node) const { return ast(f).span(node); }
+  template <class... Args>
+  diag::Engine::Builder report(Span s, diag::Id id, const Args&... args) {
+    return diags_.report(s, id, args...);
+  }
+  bool budget(Span span);  // false (after one report) when elaboration has done too much
+
+  const Modules& modules_;
+  const Options& options_;
+  diag::Engine& diags_;
+  Elaborated out_;
+  plan::Program& program_ = out_.program;
+  plan::DType act_ = plan::DType::BF16;
+
+  std::deque<Instance> instances_;
+  std::unordered_map<std::string, plan::Type> weight_types_;  // weights and consts
+  std::unordered_map<std::string, plan::Type> state_types_;
+  std::set<std::string> rebound_states_;
+  std::set<plan::SymbolId> unbacked_;
+
+  struct ConfigKey {
+    ast::NodeId node = 0;  // ConfigEntry
+    Value value;
+    bool resolved = false, resolving = false;
+    config::Layer layer = config::Layer::Default;
+    std::string origin;
+  };
+  std::map<std::string, ConfigKey, std::less<>> config_;
+  std::vector<std::string> config_order_;
+  std::set<std::string, std::less<>> config_groups_;
+
+  std::map<std::string, std::string> phase_functions_;  // (path, phase, argument types) -> function, for scripts
+  std::map<std::string, int> name_counts_;
+  int call_depth_ = 0;
+  uint64_t work_ = 0;
+  bool work_reported_ = false;
+};
+
+}  // namespace skdsl::sema
