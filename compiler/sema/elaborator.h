@@ -109,7 +109,9 @@ class Elaborator {
   Value call_function(Frame& f, NodeRef decl, Instance* self, std::vector<CallArg> args, Span span);
   Value call_instance(Frame& f, Instance* callee, ast::NodeId phase_node, std::vector<CallArg> args, Span span);
   ast::NodeId resolve_phase(Frame& f, Instance* callee, Span span);
-  bool bind_params(Frame& caller, Frame& callee, const ast::Ast& a, ast::NodeId params, std::vector<CallArg> args, Span span, const std::string& what);
+  std::optional<std::vector<std::optional<CallArg>>> match_params(const ast::Ast& a, ast::NodeId params, std::vector<CallArg> args, Span span, const std::string& what);
+  bool bind_param(Frame& callee, ast::NodeId param, std::optional<CallArg> arg, Span span, const std::string& what, bool from_config);
+  bool check_result(Frame& callee, ast::NodeId result_type, ast::NodeId decl, const std::string& what);
   Value make_step(Frame& f, std::vector<CallArg> args, Span span);
   Value call_print(Frame& f, std::vector<CallArg> args, Span span);
 
@@ -167,7 +169,8 @@ class Elaborator {
   Value step_param(Builder& b, const std::string& name, const std::function<plan::Dim(std::string_view)>& size);
   Value root_param(Frame& f, ast::NodeId param);
   std::vector<plan::ValueId> flatten_result(Frame& f, const Value& v, Span span);
-  void finish_function(Frame& f, ast::NodeId decl_node, const std::string& what, Span span);
+  void finish_function(Frame& f, Span span);
+  std::string unique_name(const std::string& base);
   ast::NodeId phase_node(const Instance& instance, std::string_view word) const;
 
   // ---- shared

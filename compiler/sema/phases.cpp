@@ -1,0 +1,265 @@
+// phases — the model's phases, scripts and plain functions as functions of the program
+#include <algorithm>
+
+#include "compiler/sema/elaborator.h"
+
+namespace skdsl::sema {
+
+using ast::Kind;
+using ast::NodeId;
+using plan::Dim;
+using plan::DType;
+using plan::Type;
+using plan::ValueId;
+
+Elaborator::Elaborator(const Modules& modules, const Options& options, diag::Engine& diags) : modules_(modules), options_(options), diags_(diags) {
+  for (const DTypeName& n : kDTypeNames)
+    if (n.torch == options.builtins.dtype) act_ = plan::dtype_of(n.type);
+}
+
+plan::Function& Elaborator::new_function(const std::string& name, plan::Phase phase, Span at) {
+  plan::Function& fn = program_.functions.emplace_back();
+  fn.name = name;
+  fn.phase = phase;
+  fn.loc = loc(at);
+  fn.body = fn.add_region();
+  return fn;
+}
+
+std::vector<ValueId> Elaborator::flatten_result(Frame& f, const Value& v, Span at) {
+  std::vector<ValueId> out;
+  if (v.is(Value::Kind::None)) return out;
+  const auto add = [&](const Value& x) {
+    const ValueId id = x.is(Value::Kind::List) ? to_tensor(f, x, at) : to_ir(f, x, at);
+    if (id != plan::kNone) out.push_back(id);
+  };
+  if (v.is(Value::Kind::Tuple))
+    for (const Value& x : v.items) add(x);
+  else if (!v.poison())
+    add(v);
+  return out;
+}
+
+void Elaborator::finish_function(Frame& f, Span at) {
+  const auto ids = flatten_result(f, f.result, at);
+  f.builder->fn->results.clear();
+  for (const ValueId id : ids) f.builder->fn->results.push_back(type_of(f, id));
+  emit(f, Opcode::Return, ids, {}, {}, at);
+}
+
+Value Elaborator::step_param(Builder& b, const std::string& name, const std::function<Dim(std::string_view)>& size) {
+  Value step = Value::make(Value::Kind::Step);
+  const auto add = [&](std::string_view field, DType dtype, std::string_view dims_text) {
+    std::vector<Dim> dims;
+    for (std::string_view rest = dims_text; !rest.empty();) {
+      const size_t comma = rest.find(", ");
+      dims.push_back(size(rest.substr(0, comma)));
+      rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 2);
+    }
+    const std::string full = name + "." + std::string(field);
+    const ValueId id = b.fn->add_value(Type::tensor(dtype, std::move(dims)), full);
+    b.fn->regions[b.fn->body].args.push_back(id);
+    b.fn->param_names.push_back(full);
+    step.items.push_back(Value::ir(id));
+  };
+#define SK_STEP_FIELD(field, dtype, dims, text) add(#field, DType::dtype, dims);
+#define SK_STEP_LIST(field, of)
+#include "runtime/plan/step_fields.def"
+#undef SK_STEP_FIELD
+#undef SK_STEP_LIST
+  b.origins.resize(b.fn->values.size());
+  return step;
+}
+
+/// A parameter of a function that the runtime calls, or that is checked without a caller: tensors of the declared type.
+Value Elaborator::root_param(Frame& f, NodeId param) {
+  const ast::Ast& a = ast(f);
+  const NodeId type = a.child(param, 0);
+  const std::string name(a.text(param));
+  Builder& b = *f.builder;
+  if (a.kind(type) == Kind::TypeName && a.text(type) == "Step") {
+    // T is the rows of the first vector parameter.
+    Dim rows = Dim::symbol(program_.symbol("T"));
+    for (const ValueId id : b.fn->regions[b.fn->body].args)
+      if (type_of(f, id).rank() >= 1) {
+        rows = type_of(f, id).dims[0];
+        break;
+      }
+    return step_param(b, name, [&](std::string_view symbol) { return symbol == "T" ? rows : Dim::symbol(program_.symbol(symbol)); });
+  }
+  if (a.kind(type) == Kind::TypeName) {
+    const std::string_view word = a.text(type);
+    if (word == "int") {  // any integer: a symbol of the run
+      const plan::SymbolId s = program_.fresh_symbol(name);
+      return Value::integer(Dim::symbol(s));
+    }
+    if (a.child(param, 1)) return eval(f, a.child(param, 1));
+    return {};
+  }
+  const auto t = declared_tensor(f, type, true, DType::F32);
+  if (!t) return {};
+  const ValueId id = b.fn->add_value(*t, name);
+  b.fn->regions[b.fn->body].args.push_back(id);
+  b.fn->param_names.push_back(name);
+  b.origins.resize(b.fn->values.size(), a.span(param));
+  return Value::ir(id, a.span(param));
+}
+
+void Elaborator::build_root_phase(Instance* model, NodeId phase) {
+  const Module& m = modules_[model->decl.module];
+  const ast::Ast& a = m.ast;
+  const std::string_view word = a.text(phase);
+  const plan::Phase built = word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill;
+  const std::string what = fmt::format("`{}` of `{}`", word, a.text(model->decl.node));
+  plan::Function& fn = new_function(fmt::format("{}.{}", a.text(model->decl.node), built == plan::Phase::Decode ? "decode" : "prefill"), built, a.span(phase));
+  Builder b;
+  b.fn = &fn;
+  b.region = fn.body;
+  b.phase = built;
+  Frame f;
+  f.module = model->decl.module;
+  f.builder = &b;
+  f.self = model;
+  f.phase_word = word;
+  for (const NodeId p : a.children(a.child(phase, 0))) f.locals[std::string(a.text(p))] = root_param(f, p);
+  // B and W are the runtime's words for requests and table columns.
+  for (const char* symbol : {"B", "W"})
+    if (!f.locals.contains(symbol)) f.locals[symbol] = Value::integer(Dim::symbol(program_.symbol(symbol)));
+  exec_block(f, a.child(phase, 2));
+  if (!check_result(f, a.child(phase, 1), phase, what)) return;
+  finish_function(f, a.span(phase));
+  if (built == plan::Phase::Decode && fn.results.size() >= 1 && fn.results[0].rank() >= 1 && fn.results[0].dims.back().is_constant())
+    out_.vocab_size = fn.results[0].dims.back().constant();
+}
+
+void Elaborator::build_model(NodeId model) {
+  const Module& m = modules_.main();
+  const ast::Ast& a = m.ast;
+  out_.model = std::string(a.text(model));
+  Frame f;
+  Instance* instance = instantiate(f, {0, model}, {}, "", "", a.name_span(model));
+  if (!instance) return;
+  for (const std::string_view word : {"prefill", "decode"}) {
+    NodeId phase = phase_node(*instance, word);
+    if (!phase) phase = phase_node(*instance, "forward");
+    if (!phase) {
+      report(a.name_span(model), diag::Id::NoPhase, fmt::format("model `{}`", a.text(model)), word);
+      continue;
+    }
+    if (a.text(phase) == "forward") {
+      // A `forward` serves both phases: build it once as each.
+      const std::string name = fmt::format("{}.{}", a.text(model), word);
+      plan::Function& fn = new_function(name, word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill, a.span(phase));
+      Builder b;
+      b.fn = &fn;
+      b.region = fn.body;
+      b.phase = fn.phase;
+      Frame g;
+      g.builder = &b;
+      g.self = instance;
+      g.phase_word = "forward";
+      for (const NodeId p : a.children(a.child(phase, 0))) g.locals[std::string(a.text(p))] = root_param(g, p);
+      exec_block(g, a.child(phase, 2));
+      if (check_result(g, a.child(phase, 1), phase, fmt::format("`forward` of `{}`", a.text(model)))) finish_function(g, a.span(phase));
+      continue;
+    }
+    build_root_phase(instance, phase);
+  }
+}
+
+void Elaborator::build_script() {
+  const Module& m = modules_.main();
+  plan::Function& fn = new_function("main", plan::Phase::None, m.ast.span(m.ast.root));
+  Builder b;
+  b.fn = &fn;
+  b.region = fn.body;
+  Frame f;
+  f.builder = &b;
+  f.is_script = true;
+  for (const NodeId s : m.script) {
+    if (ast::group(m.ast.kind(s)) == ast::Group::Decl) {
+      report(m.ast.span(s), diag::Id::Misplaced, fmt::format("{} stands at top level", ast::name(m.ast.kind(s))));
+      continue;
+    }
+    if (f.returned) {
+      report(m.ast.span(s), diag::Id::Misplaced, "`return` stands outside a function");
+      break;
+    }
+    exec(f, s);
+    if (work_reported_) break;
+  }
+  f.result = Value::none();
+  finish_function(f, m.ast.span(m.ast.root));
+  out_.has_script = true;
+}
+
+/// A function that nothing calls is checked with the symbols of its own signature.
+void Elaborator::check_function(NodeId node) {
+  const ast::Ast& a = modules_.main().ast;
+  const std::string name = "check." + std::string(a.text(node));
+  plan::Function& fn = new_function(name, plan::Phase::None, a.span(node));
+  Builder b;
+  b.fn = &fn;
+  b.region = fn.body;
+  Frame f;
+  f.builder = &b;
+  bool ok = true;
+  for (const NodeId p : a.children(a.child(node, 0))) {
+    Value v = root_param(f, p);
+    ok &= !v.poison();
+    f.locals[std::string(a.text(p))] = std::move(v);
+  }
+  exec_block(f, a.child(node, 2));
+  if (ok) check_result(f, a.child(node, 1), node, fmt::format("`{}`", a.text(node)));
+  program_.functions.pop_back();
+}
+
+std::optional<Elaborated> Elaborator::run() {
+  const Module& m = modules_.main();
+  program_.files.clear();
+  resolve_config();
+  // Mistakes in the configuration would repeat in everything built on it.
+  if (diags_.has_errors()) return {};
+  for (const char* symbol : {"T", "B", "W"}) program_.symbol(symbol);
+  for (const auto& [name, node] : m.decls)
+    if (m.ast.kind(node) == Kind::Fn) {
+      call_depth_ = 0;
+      check_function(node);
+    }
+  out_.default_weights = default_weights_of(modules_);
+  const bool script = !m.script.empty();
+  if (script && options_.run_script)
+    build_script();
+  else if (m.model)
+    build_model(m.model);
+  program_.files.resize(1);
+  for (uint32_t i = 1; i < diags_.sources().size(); ++i) program_.files.push_back(diags_.sources().name(i));
+  if (diags_.has_errors()) return {};
+  return std::move(out_);
+}
+
+std::optional<Elaborated> elaborate(const Modules& modules, const Options& options, diag::Engine& diags) {
+  if (modules.size() == 0) return {};
+  return Elaborator(modules, options, diags).run();
+}
+
+std::string default_weights_of(const Modules& modules) {
+  const Module& m = modules.main();
+  if (!m.model) return "";
+  for (const NodeId n : m.ast.children(m.model))
+    if (m.ast.kind(n) == Kind::DefaultWeights) return std::string(m.ast.text(n));
+  return "";
+}
+
+std::string literal_default(const Modules& modules, std::string_view key) {
+  const Module& m = modules.main();
+  if (!m.config) return "";
+  for (const NodeId n : m.ast.children(m.config))
+    if (m.ast.kind(n) == Kind::ConfigEntry && m.ast.text(n) == key) {
+      const NodeId v = m.ast.child(n, 1);
+      if (v && m.ast.children(v).empty()) return std::string(m.ast.text(v));
+    }
+  return "";
+}
+
+}  // namespace skdsl::sema
