@@ -196,6 +196,10 @@ void Elaborator::build_script() {
 /// A function that nothing calls is checked with the symbols of its own signature.
 void Elaborator::check_function(NodeId node) {
   const ast::Ast& a = modules_.main().ast;
+  // What an integer or a flag decides is known at a call only; such functions are checked there.
+  for (const NodeId p : a.children(a.child(node, 0)))
+    if (const NodeId t = a.child(p, 0); a.kind(t) != Kind::TypeTensor && a.text(t) != "Step" && !a.child(p, 1)) return;
+  const size_t functions = program_.functions.size();
   const std::string name = "check." + std::string(a.text(node));
   plan::Function& fn = new_function(name, plan::Phase::None, a.span(node));
   Builder b;
@@ -211,7 +215,7 @@ void Elaborator::check_function(NodeId node) {
   }
   exec_block(f, a.child(node, 2));
   if (ok) check_result(f, a.child(node, 1), node, fmt::format("`{}`", a.text(node)));
-  program_.functions.pop_back();
+  while (program_.functions.size() > functions) program_.functions.pop_back();
 }
 
 std::optional<Elaborated> Elaborator::run() {
