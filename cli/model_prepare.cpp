@@ -1,0 +1,153 @@
+// model_prepare — weights, configuration and built-in names of a run, before anything is compiled
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/model_run.h"
+#include "runtime/model/hf_config.h"
+#include "runtime/model/tokenizer.h"
+
+namespace skdsl::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+Error usage(std::string message, std::vector<std::string> notes = {}) { return {ErrorKind::Usage, std::move(message), std::move(notes)}; }
+
+Expected<uint64_t> synthetic_seed(std::string_view text) {
+  if (text == "synthetic") return 0;
+  const std::string digits(text.substr(std::string_view("synthetic:").size()));
+  if (digits.empty() || digits.size() > 19 || !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); }))
+    return tl::unexpected<Error>(usage("--weights " + std::string(text) + ": the seed must be a number", {"help: write --weights synthetic:7"}));
+  return std::stoull(digits);
+}
+
+/// An integer that a setting gives, when it gives one.
+Expected<std::optional<int64_t>> int_setting(const config::Settings& settings, std::string_view key, int64_t least) {
+  const config::Setting* s = settings.find(key);
+  if (!s) return std::optional<int64_t>();
+  if (!s->value.is_int() || s->value.as_int() < least)
+    return fail(s->origin + ": `" + std::string(key) + "` is " + to_json(s->value) + ", an integer of at least " + std::to_string(least) + " is required");
+  return std::optional<int64_t>(s->value.as_int());
+}
+
+Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& options, Prepared& p) {
+  std::string folder = options.weights;
+  if (folder == "synthetic" || folder.starts_with("synthetic:")) {
+    auto seed = synthetic_seed(folder);
+    if (!seed) return tl::unexpected(seed.error());
+    p.synthetic_seed = *seed;
+    return {};
+  }
+  if (folder.empty()) {
+    const std::string named = sema::default_weights_of(modules);
+    if (named.empty()) {
+      p.synthetic_seed = 0;
+      if (modules.main().model) p.infos.push_back("no weights are named: they are synthetic (seed 0)");
+      return {};
+    }
+    const fs::path beside = fs::path(modules.main().path).parent_path() / named;
+    std::error_code ignored;
+    if (!fs::exists(beside, ignored)) {
+      p.synthetic_seed = 0;
+      p.infos.push_back("default weights `" + named + "` are not beside the file: weights are synthetic (seed 0)");
+      return {};
+    }
+    folder = beside.string();
+  }
+  auto checkpoint = model::Checkpoint::open(folder);
+  if (!checkpoint) return tl::unexpected(checkpoint.error());
+  p.weights_folder = folder;
+  const fs::path config_folder = fs::is_directory(folder) ? fs::path(folder) : fs::path(folder).parent_path();
+  if (fs::exists(config_folder / "config.json") || !checkpoint->has_weights()) {
+    auto hf = model::read_hf_config(config_folder);
+    if (!hf) return tl::unexpected(hf.error());
+    p.hf_config = std::move(*hf);
+    config::add_hf_config(p.hf_config, (config_folder / "config.json").string(), p.compile.sema.settings);
+  }
+  if (!checkpoint->has_weights()) {
+    p.synthetic_seed = 0;
+    p.infos.push_back(folder + " has a config.json and no weights: they are synthetic (seed 0)");
+  }
+  p.checkpoint = std::move(*checkpoint);
+  return {};
+}
+}  // namespace
+
+Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests) {
+  Prepared p;
+  config::Settings& settings = p.compile.sema.settings;
+  config::Builtins& built = p.compile.sema.builtins;
+  if (auto ok = find_weights(modules, options, p); !ok) return tl::unexpected(ok.error());
+  if (!options.config.empty())
+    if (auto ok = config::add_run_yaml(options.config, settings); !ok) return tl::unexpected(ok.error());
+  for (const std::string& text : options.set) {
+    auto s = config::parse_set(text);
+    if (!s) return tl::unexpected(s.error());
+    settings.items.push_back(std::move(*s));
+  }
+
+  // Modes: a flag wins over --set, that over the run config.
+  const config::Setting* mode = settings.find("exe_mode");
+  const std::string from = !options.mode.empty() ? "--mode " + options.mode : mode ? mode->origin : "";
+  built.exe_mode = !options.mode.empty() ? options.mode : mode && mode->value.is_string() ? mode->value.as_string() : mode ? to_json(mode->value) : "eager";
+  if (built.exe_mode == "npugraph_ex")
+    return fail(from + ": this version runs the modes eager and ge_graph", {"help: `--mode ge_graph` runs decode as a static graph"});
+  if (built.exe_mode != "eager" && built.exe_mode != "ge_graph") {
+    Error e = usage(from + ": unknown mode `" + built.exe_mode + "`", {});
+    const std::string near = diag::nearest(built.exe_mode, {"eager", "ge_graph"});
+    e.notes.push_back(near.empty() ? "help: modes are eager and ge_graph" : "help: did you mean `" + near + "`?");
+    return tl::unexpected(e);
+  }
+
+  const Json* torch_dtype = p.hf_config.find("torch_dtype") ? p.hf_config.find("torch_dtype") : p.hf_config.find("dtype");
+  const config::Setting* dtype = settings.find("dtype");
+  const Json chosen = dtype && dtype->layer != config::Layer::HfConfig ? dtype->value : torch_dtype && !torch_dtype->is_null() ? *torch_dtype : Json("bfloat16");
+  built.dtype = chosen.is_string() ? chosen.as_string() : to_json(chosen);
+  if (built.dtype == "f32") built.dtype = "float32";
+  if (built.dtype == "bf16") built.dtype = "bfloat16";
+  if (built.dtype != "float32" && built.dtype != "bfloat16" && built.dtype != "float16")
+    return fail((dtype ? dtype->origin : std::string("config.json")) + ": dtype `" + built.dtype + "` is not an activation dtype", {"help: use float32, bfloat16 or float16"});
+
+  const auto pick = [&](const std::optional<int64_t>& flag, const char* key, int64_t least, int64_t otherwise) -> Expected<int64_t> {
+    if (flag) {
+      if (*flag < least) return tl::unexpected(usage(std::string(key) + " is " + std::to_string(*flag) + ", at least " + std::to_string(least) + " is required"));
+      return *flag;
+    }
+    auto s = int_setting(settings, key, least);
+    if (!s) return tl::unexpected(s.error());
+    return s->value_or(otherwise);
+  };
+  int64_t positions = 2048;
+  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0) positions = m->as_int();
+  auto seq = pick(options.max_seq_len, "max_seq_len", 1, positions);
+  if (!seq) return tl::unexpected(seq.error());
+  built.max_seq_len = *seq;
+  auto block = pick(options.block_size, "block_size", 1, 128);
+  if (!block) return tl::unexpected(block.error());
+  built.block_size = *block;
+  auto batch = pick({}, "batch_size", 1, std::max<int64_t>(requests, 1));
+  if (!batch) return tl::unexpected(batch.error());
+  built.batch_size = *batch;
+  auto blocks = pick(options.kv_blocks, "kv_blocks", 2, 1 + built.batch_size * ((built.max_seq_len + built.block_size - 1) / built.block_size));
+  if (!blocks) return tl::unexpected(blocks.error());
+  built.kv_blocks = *blocks;
+  if (built.max_seq_len > (int64_t{1} << 31) || built.kv_blocks > (int64_t{1} << 31) || built.block_size > (int64_t{1} << 31))
+    return fail("max_seq_len, kv_blocks and block_size must stay below 2^31");
+
+  passes::PassOptions& passes = p.compile.passes;
+  passes.print_after = options.print_after;
+  passes.skip = options.skip_pass;
+  if (options.stop_after) passes.stop_after = static_cast<size_t>(std::max<int64_t>(*options.stop_after, 0));
+  for (const auto* names : {&passes.print_after, &passes.skip})
+    for (const std::string& name : *names)
+      if (name != "all" && !passes::find(name)) {
+        std::vector<std::string> known;
+        for (const passes::Pass& pass : passes::all()) known.emplace_back(pass.name);
+        std::string list;
+        for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
+        return tl::unexpected(usage("there is no pass `" + name + "`", {"help: the passes are " + list}));
+      }
+  return p;
+}
+
+}  // namespace skdsl::cli

@@ -1,0 +1,62 @@
+// model_run — what `skdsl run` does: configuration, weights, compilation, generation, report
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "runtime/base/error.h"
+#include "runtime/model/checkpoint.h"
+
+namespace skdsl::cli {
+
+/// What the commands that load a model have in common; empty means "not given".
+struct ModelOptions {
+  std::string file;
+  std::string mode;
+  std::string config;               // run YAML
+  std::string weights;              // folder, file, or synthetic[:SEED]
+  std::vector<std::string> set;     // key=value
+  std::optional<int64_t> max_seq_len, block_size, kv_blocks;
+  bool strict = false;
+  // Passes, for finding which one breaks something.
+  std::vector<std::string> print_after;
+  std::vector<std::string> skip_pass;
+  std::optional<int64_t> stop_after;
+};
+
+struct RunOptions : ModelOptions {
+  std::vector<std::string> prompts;
+  std::vector<std::string> prompt_ids;
+  std::optional<int64_t> max_new_tokens;
+  bool ignore_eos = false;
+  int64_t threads = 0;
+  std::string dump_logits;
+  bool steps = false;
+  bool json = false;
+};
+
+/// A file with its settings, ready to be compiled.
+struct Prepared {
+  CompileOptions compile;
+  std::optional<model::Checkpoint> checkpoint;
+  std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
+  std::string weights_folder;              // "" for synthetic without a folder
+  Json hf_config = nullptr;
+  std::vector<std::string> infos;          // one line each, for stderr
+};
+
+/// Finds weights and configuration and fills in the built-in names. `requests` is the number of prompts.
+Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests);
+
+/// Loads the file and its imports, compiles; diagnostics are printed. The exit code when it failed.
+int run_model(const RunOptions& options, std::atomic<bool>& interrupt);
+
+/// Prints an Error as the command line shows it and gives its exit code.
+int print_error(const Error& error);
+/// Prints diagnostics to stderr; the exit code (0 or 1).
+int print_diagnostics(const diag::Engine& diags, size_t from = 0);
+
+}  // namespace skdsl::cli

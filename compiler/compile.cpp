@@ -1,0 +1,33 @@
+#include "compiler/compile.h"
+
+#include "compiler/passes/graph_constraints.h"
+#include "compiler/schedule/schedule.h"
+
+namespace skdsl {
+
+std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options, diag::Engine& diags) {
+  if (diags.has_errors()) return {};
+  auto elaborated = sema::elaborate(modules, options.sema, diags);
+  if (!elaborated) return {};
+  // From here on every name is resolved, every shape is known up to the symbols of a step.
+  if (!passes::run(elaborated->program, options.passes, diags)) return {};
+  const std::string& mode = options.sema.builtins.exe_mode;
+  if (mode != "eager")
+    for (const plan::Function& f : elaborated->program.functions)
+      if (f.phase == plan::Phase::Decode) passes::check_graph(elaborated->program, f, mode, diags);
+  if (diags.has_errors()) return {};
+  return elaborated;
+}
+
+plan::CompileHook graph_compiler(diag::Engine& diags) {
+  return [&diags](const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
+    const size_t before = diags.all().size();
+    auto schedule = schedule::make_schedule(program, key, diags);
+    if (schedule) return std::move(*schedule);
+    Error error{ErrorKind::Input, "`" + key.function + "` does not become a static graph", {}};
+    for (size_t i = before; i < diags.all().size(); ++i) error.notes.push_back(std::string(diag::rule(diags.all()[i].id).id) + ": " + diags.all()[i].message);
+    return tl::unexpected<Error>(std::move(error));
+  };
+}
+
+}  // namespace skdsl
