@@ -1,8 +1,19 @@
-// The tokens of .sk. Newlines are tokens; compiler/parse drops those inside () and [] and tells the brackets of a
-// super-kernel block (SK_OPEN, SK_CLOSE) from comparisons before the parser sees the stream.
+// The tokens of .sk, byte by byte (bytes from 0x80 on are letters of no word). compiler/parse/tokens.cpp turns these raw
+// tokens into what SkParser reads:
+//   SEP        a run of newlines and `;` that ends a statement. A newline is none inside () and [], after an operator, `,`,
+//              `=`, `then` or `else`, before `else`, and beside the brackets of a block
+//   SK_OPEN    `<` of a super-kernel block: the first one outside brackets in the line that `superkernel` begins
+//   SK_CLOSE   `>` of it: before a newline, `;`, `}`, another closing `>` or the end of the file
+// and classify.cpp, within one statement or declaration:
+//   IDENT      also the words that mean something only elsewhere: `max(a, b)`, `x.decode(y)`, `stream = 1`
+//   STMT_IF    `if` of a statement; IF is the expression
+//   ARG_NAME   a name before `=` in a call or option list
+//   OPT_OPEN   `(` of an option list after `superkernel`, `stream`, `cores`
+//   LAST_COMMA a comma before a closing bracket
+//   BAD        what was reported already
 lexer grammar SkLexer;
 
-tokens { SK_OPEN, SK_CLOSE }
+tokens { SEP, SK_OPEN, SK_CLOSE, STMT_IF, ARG_NAME, OPT_OPEN, LAST_COMMA, BAD }
 
 IMPORT: 'import';
 CONFIG: 'config';
@@ -91,8 +102,8 @@ STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])* '"';
 UNCLOSED_STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])*;
 IDENT: [a-zA-Z_] [a-zA-Z0-9_]*;
 
-PRAGMA: '#!' ~[\r\n]* -> channel(HIDDEN);
-COMMENT: '//' ~[\r\n]* -> channel(HIDDEN);
+PRAGMA: '#!' ~[\r\n]*;
+COMMENT: '//' ~[\r\n]*;
 NEWLINE: '\r'? '\n';
-SPACE: [ \t\r\f]+ -> skip;
+SPACE: [ \t\r\f]+;
 UNKNOWN: .;

@@ -1,103 +1,90 @@
-// The grammar of .sk over the filtered token stream (see SkLexer.g4). compiler/parse calls `item`, `member` and
-// `configItem` one by one, so an error stays inside its declaration.
+// The grammar of .sk over the token stream that SkLexer.g4 describes.
+//
+// Every decision takes one token of look-ahead. compiler/parse calls the …Unit rules for one statement or declaration at
+// a time and shows it the blocks inside as empty, since it parses their content the same way: an error stays in its
+// statement, and memory and stack do not grow with the file. What the rules leave open (which expressions can be
+// assigned to, precedence, chained comparisons) is settled by compiler/parse/build*.cpp.
 parser grammar SkParser;
 options { tokenVocab = SkLexer; }
 
-sep: (NEWLINE | SEMI)+;
-nl: NEWLINE*;
+file: (item (SEP item)*)? EOF;
+itemUnit: item EOF;
+memberUnit: member EOF;
+configUnit: configItem EOF;
+statementUnit: statement EOF;
+exprUnit: expr EOF;
 
 // ---- top level
 item: importDecl | configDecl | fnDecl | layerDecl | modelDecl | draftDecl | externDecl | replaceDecl | statement;
 
-importDecl: IMPORT STRING;
-configDecl: CONFIG LBRACE sep? (configItem (sep configItem)* sep?)? RBRACE;
-configItem: REQUIRE expr (COMMA nl expr)? # requireItem
-  | name LBRACE sep? (configEntry (sep configEntry)* sep?)? RBRACE # configGroup
-  | configEntry # entryItem;
-configEntry: name COLON type (ASSIGN nl expr)?;
+importDecl: IMPORT path=STRING;
+configDecl: CONFIG open=LBRACE (configItem (SEP configItem)*)? close=RBRACE;
+configItem: REQUIRE condition=expr (COMMA message=expr)?
+  | label=IDENT (open=LBRACE (configItem (SEP configItem)*)? close=RBRACE | COLON valueType=type (ASSIGN value=expr)?);
 
-fnDecl: FN name params resultType? block;
-params: LPAREN (param (COMMA param)* COMMA?)? RPAREN;
-param: name COLON type (ASSIGN expr)?;
-resultType: ARROW type;
+fnDecl: FN label=IDENT head=params result=resultType? body=block;
+params: open=LPAREN (entries+=param (COMMA entries+=param)* LAST_COMMA?)? close=RPAREN;
+param: label=IDENT COLON valueType=type (ASSIGN value=expr)?;
+resultType: ARROW valueType=type;
 
-layerDecl: LAYER name params memberBlock;
-modelDecl: MODEL name memberBlock;
-draftDecl: DRAFT name memberBlock;
-memberBlock: LBRACE sep? (member (sep member)* sep?)? RBRACE;
+layerDecl: LAYER label=IDENT head=params open=LBRACE (member (SEP member)*)? close=RBRACE;
+modelDecl: MODEL label=IDENT open=LBRACE (member (SEP member)*)? close=RBRACE;
+draftDecl: DRAFT label=IDENT open=LBRACE (member (SEP member)*)? close=RBRACE;
 member: weightDecl | constDecl | stateDecl | letStmt | phaseDecl | fnDecl | defaultWeights | unusedDecl | instanceDecl;
-weightDecl: WEIGHT name COLON type from? when?;
-from: FROM expr forClause*;
-forClause: FOR name IN rangeExpr;
-when: WHEN expr;
-constDecl: CONST constName (COMMA constName)* ASSIGN nl expr;
-constName: name (COLON type)?;
-stateDecl: STATE name COLON type UNINITIALIZED?;
-phaseDecl: phaseName params resultType? block;
-phaseName: PREFILL | DECODE | FORWARD;
-defaultWeights: DEFAULT_WEIGHTS STRING;
-unusedDecl: UNUSED STRING;
-instanceDecl: name ASSIGN nl expr from?;
-externDecl: EXTERN OP name params resultType?;
-replaceDecl: REPLACE name params block nl BY block;
+weightDecl: WEIGHT label=IDENT COLON valueType=type source=from? guard=when?;
+from: FROM value=expr loops+=forClause*;
+forClause: FOR label=IDENT IN iterable=rangeExpr;
+when: WHEN value=expr;
+constDecl: CONST names+=constName (COMMA names+=constName)* ASSIGN value=expr;
+constName: label=IDENT (COLON valueType=type)?;
+stateDecl: STATE label=IDENT COLON valueType=type raw=UNINITIALIZED?;
+phaseDecl: phase=(PREFILL | DECODE | FORWARD) head=params result=resultType? body=block;
+defaultWeights: DEFAULT_WEIGHTS path=STRING;
+unusedDecl: UNUSED path=STRING;
+instanceDecl: label=IDENT ASSIGN value=expr source=from?;
+externDecl: EXTERN OP label=IDENT head=params result=resultType?;
+replaceDecl: REPLACE label=IDENT head=params pattern=block BY replacement=block;
 
 // ---- types
-type: LPAREN type (COMMA type)+ RPAREN # tupleType
-  | name? LBRACKET (expr (COMMA expr)*)? RBRACKET # tensorType
-  | name # namedType;
+type: LPAREN parts+=type (COMMA parts+=type)+ RPAREN
+  | label=IDENT shape=dims?
+  | shape=dims;
+dims: LBRACKET (values+=expr (COMMA values+=expr)*)? RBRACKET;
 
 // ---- statements
-block: LBRACE sep? (statement (sep statement)* sep?)? RBRACE;
-statement: letStmt | returnStmt | forStmt | ifStmt | whileStmt | superkernelStmt | scopeStmt | streamStmt | coresStmt | prefetchStmt | eventStmt
-  | gearsStmt | dumpStmt | assignStmt | exprStmt;
-letStmt: LET binding (COMMA nl binding)*;
-binding: name ASSIGN nl expr;
-returnStmt: RETURN exprList?;
-forStmt: FOR name IN rangeExpr block;
-ifStmt: IF expr block (nl ELSE ifTail)?;
-ifTail: ifStmt | block;
-whileStmt: WHILE expr block;
-superkernelStmt: SUPERKERNEL (NONE | expr) optionList? when? SK_OPEN sep? (statement (sep statement)* sep?)? SK_CLOSE;
-scopeStmt: (SCOPE_BEGIN | SCOPE_END) expr;
-streamStmt: STREAM expr optionList? when? block;
-coresStmt: CORES optionList when? block;
-optionList: LPAREN (option (COMMA option)* COMMA?)? RPAREN;
-option: optionName ASSIGN expr;
-optionName: name (MINUS name)*;
-prefetchStmt: PREFETCH postfix AFTER postfix (MAX expr)? when?;
-eventStmt: EVENT name | RECORD name | WAIT name;
-gearsStmt: GEARS primary;
-dumpStmt: (DUMP | TAP) expr;
-assignStmt: targets ASSIGN nl exprList;
-targets: postfix (COMMA postfix)*;
-exprStmt: expr;
-exprList: expr (COMMA nl expr)*;
+block: open=LBRACE (statement (SEP statement)*)? close=RBRACE;
+statement: letStmt | returnStmt | forStmt | ifStmt | whileStmt | superkernelStmt | scopeStmt | streamStmt | coresStmt | prefetchStmt
+  | eventStmt | gearsStmt | dumpStmt | valueStmt;
+letStmt: LET bindings+=binding (COMMA bindings+=binding)*;
+binding: label=IDENT ASSIGN value=expr;
+returnStmt: RETURN value=exprList?;
+forStmt: FOR label=IDENT IN iterable=rangeExpr body=block;
+ifStmt: ifs+=STMT_IF conditions+=expr bodies+=block (branches+=ELSE (ifs+=STMT_IF conditions+=expr)? bodies+=block)*;
+whileStmt: WHILE condition=expr body=block;
+superkernelStmt: SUPERKERNEL (none=NONE | label=expr) opts=optionList? guard=when? open=SK_OPEN (statement (SEP statement)*)? close=SK_CLOSE;
+scopeStmt: edge=(SCOPE_BEGIN | SCOPE_END) label=expr;
+streamStmt: STREAM label=expr opts=optionList? guard=when? body=block;
+coresStmt: CORES opts=optionList guard=when? body=block;
+optionList: open=OPT_OPEN (entries+=option (COMMA entries+=option)* LAST_COMMA?)? close=RPAREN;
+option: (parts+=ARG_NAME | parts+=IDENT (MINUS parts+=IDENT)*) ASSIGN value=expr;
+prefetchStmt: PREFETCH target=term AFTER trigger=term (MAX limit=expr)? guard=when?;
+eventStmt: verb=(EVENT | RECORD | WAIT) label=IDENT;
+gearsStmt: GEARS value=term;
+dumpStmt: verb=(DUMP | TAP) value=expr;
+valueStmt: left=exprList (ASSIGN right=exprList)?;
+exprList: values+=expr (COMMA values+=expr)*;
 
 // ---- expressions: flat chains, so that depth comes from brackets alone
-rangeExpr: expr (RANGE expr)?;
-expr: IF expr THEN nl expr ELSE nl expr | orExpr;
-orExpr: andExpr (OR nl andExpr)*;
-andExpr: notExpr (AND nl notExpr)*;
-notExpr: NOT* comparison;
-comparison: sum ((EQ | NE | LT | LE | GT | GE) nl sum)*;
-sum: product ((PLUS | MINUS) nl product)*;
-product: power ((STAR | SLASH | PERCENT) nl power)*;
-power: negated (POW negated)*;
-negated: MINUS* postfix;
-postfix: primary suffix*;
-suffix: DOT anyName # memberSuffix
-  | LPAREN (argument (COMMA argument)* COMMA?)? RPAREN # callSuffix
-  | LBRACKET indexItem (COMMA indexItem)* RBRACKET # indexSuffix;
-argument: (name ASSIGN)? expr;
-indexItem: COLON | expr? RANGE expr? | expr;
-primary: name | INT | FLOAT | BYTES | STRING | TRUE | FALSE
-  | LPAREN expr RPAREN
-  | LBRACKET RBRACKET
-  | LBRACKET expr FOR name IN rangeExpr RBRACKET
-  | LBRACKET expr (COMMA expr)* COMMA? RBRACKET;
-
-// Words that mean something only where the grammar expects them stay usable as names; any word may follow a dot.
-name: IDENT | OP | BY | FROM | MAX | AFTER | EVENT | RECORD | WAIT | GEARS | DUMP | TAP | NONE | UNINITIALIZED | UNUSED | DRAFT | MODEL | STREAM
-  | CORES | PREFETCH | CONFIG | DEFAULT_WEIGHTS | REPLACE;
-anyName: name | IMPORT | REQUIRE | FN | LAYER | WEIGHT | CONST | STATE | PREFILL | DECODE | FORWARD | EXTERN | WHEN | LET | RETURN | FOR | IN | IF
-  | THEN | ELSE | WHILE | SUPERKERNEL | SCOPE_BEGIN | SCOPE_END | AND | OR | NOT | TRUE | FALSE;
+rangeExpr: begin=expr (RANGE end=expr)?;
+expr: (ifs+=IF conditions+=expr THEN thens+=expr ELSE)* terms+=term
+      (ops+=(OR | AND | EQ | NE | LT | LE | GT | GE | PLUS | MINUS | STAR | SLASH | PERCENT | POW) terms+=term)*;
+term: prefixes+=(MINUS | NOT)*
+      ( atom=(IDENT | INT | FLOAT | BYTES | STRING | TRUE | FALSE)
+      | open=LPAREN inner=expr close=RPAREN
+      | open=LBRACKET (first=expr (FOR label=IDENT IN iterable=rangeExpr | (COMMA rest+=expr)* LAST_COMMA?))? close=RBRACKET
+      ) suffixes+=suffix*;
+suffix: DOT label=IDENT
+  | open=LPAREN (arguments+=argument (COMMA arguments+=argument)* LAST_COMMA?)? close=RPAREN
+  | open=LBRACKET items+=indexItem (COMMA items+=indexItem)* close=RBRACKET;
+argument: (label=ARG_NAME ASSIGN)? value=expr;
+indexItem: all=COLON | open=RANGE end=expr? | begin=expr (open=RANGE end=expr?)?;

@@ -4,6 +4,7 @@
 // lines belong to statements and declarations, so that printing the tree keeps them.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,10 +37,12 @@ struct Node {
   Span name_span;  // of `text`, where it is a name in the source; else empty
 };
 
-/// What stands around a statement or declaration.
+/// What stands around a statement or declaration. Comments run from `//` or `#!` to the line's end; an empty entry of
+/// `leading` or `inner` is an empty line.
 struct Comments {
-  std::vector<std::string> leading;  // own lines before it, from `//` or `#!` to the line's end
+  std::vector<std::string> leading;  // own lines before it
   std::string trailing;              // on its last line
+  std::string opening;               // of what has a block: after the opening bracket, on that line
   std::vector<std::string> inner;    // before the closing bracket of a block, or at the end of the file
   bool blank_before = false;         // an empty line stands before it (and its leading comments)
 };
@@ -47,6 +50,10 @@ struct Comments {
 class Ast {
  public:
   Ast();
+  Ast(Ast&&) = default;
+  Ast& operator=(Ast&&) = default;
+  Ast(const Ast&) = delete;
+  Ast& operator=(const Ast&) = delete;
   /// Adds a node; children must exist already.
   NodeId add(Kind kind, Span span, std::string_view text, std::span<const NodeId> children, uint8_t flags = 0,
              Span name_span = {});
@@ -73,8 +80,8 @@ class Ast {
   uint32_t intern(std::string_view text);
   std::vector<Node> nodes_;
   std::vector<NodeId> children_;
-  std::vector<std::string> strings_;
-  std::unordered_map<std::string, uint32_t> string_index_;
+  std::deque<std::string> strings_;
+  std::unordered_map<std::string_view, uint32_t> string_index_;  // views into strings_
   std::unordered_map<NodeId, Comments> comments_;
 };
 

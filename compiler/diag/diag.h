@@ -73,6 +73,10 @@ class Engine {
     return add(span, id, fmt::format(fmt::runtime(rule(id).message), args...));
   }
 
+  /// Reports beyond kMaxPerId of one id, which are counted and not kept.
+  size_t omitted() const { return omitted_; }
+  static constexpr size_t kMaxPerId = 200;
+
   bool has_errors() const { return errors_ > 0; }
   size_t errors() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return all_; }
@@ -87,7 +91,9 @@ class Engine {
   source::Sources* sources_;
   std::vector<Diagnostic> all_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint16_t, std::string>> seen_;
+  std::vector<size_t> per_id_;
   size_t errors_ = 0;
+  size_t omitted_ = 0;
 };
 
 /// As on the terminal: header, source excerpt with carets, notes, help.
@@ -97,5 +103,8 @@ std::string to_json(const Diagnostic& d, const source::Sources& sources);
 
 /// The nearest of `candidates` to `word` by edit distance (a third of its length at most), or "".
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// `text` as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
 
 }  // namespace skdsl::diag
