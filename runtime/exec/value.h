@@ -10,7 +10,7 @@
 
 namespace skdsl::exec {
 
-/// A value of a running program; the alternatives stand in the order of plan::Kind's meaning, not its numbers.
+/// A value of a running program: one alternative for each plan::Kind, in its order.
 using RuntimeValue = std::variant<Tensor, int64_t, double, bool, std::vector<int64_t>>;
 
 /// The kind that a type calls this value.
