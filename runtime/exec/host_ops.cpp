@@ -102,6 +102,14 @@ Expected<Values> stream_sync(HostServices&, const HostCall&) {
 
 Expected<Values> host_int(HostServices&, const HostCall& call) { return Values{call.attrs.attrs[0].i}; }
 
+Expected<Values> host_float(HostServices&, const HostCall& call) { return Values{call.attrs.attrs[0].f}; }
+
+Expected<Values> check(HostServices&, const HostCall& call) {
+  const int64_t actual = call.attrs.attrs[0].i, expected = call.attrs.attrs[1].i;
+  if (actual == expected) return Values{};
+  return fail(fmt::format("{}: {} is not {}", std::get<std::string>(call.op.attrs[2]), actual, expected));
+}
+
 Expected<Values> host_fn(HostServices&, const HostCall& call) {
   auto value = host_function(std::get<std::string>(call.op.attrs[0]), call.in, call.results[0].kind);
   if (!value) return tl::unexpected(value.error());
@@ -118,27 +126,42 @@ Expected<Values> host_element(HostServices&, const HostCall& call) {
   return Values{(*list)[static_cast<size_t>(index < 0 ? index + size : index)]};
 }
 
+// Writes one host scalar as an element of `dtype`; false when an integer does not fit.
+bool put_element(const RuntimeValue& value, sk_dtype dtype, void* to) {
+  const auto put = [&](auto x) {
+    std::memcpy(to, &x, sizeof x);
+    return true;
+  };
+  const auto real = static_cast<float>(as_real(value).value_or(0));
+  switch (dtype) {
+    case SK_F32: return put(real);
+    case SK_BF16: return put(from_f32<bf16>(real));
+    case SK_F16: return put(from_f32<f16>(real));
+    case SK_BOOL: return put(static_cast<uint8_t>(truth(value)));
+    case SK_I8: case SK_I32: case SK_I64: {
+      const auto n = as_integer(value);
+      const int64_t bits = 8 * dtype_bytes(dtype);
+      if (!n || (bits < 64 && (*n >> (bits - 1)) != (*n < 0 ? -1 : 0))) return false;
+      std::memcpy(to, &*n, static_cast<size_t>(bits / 8));  // little endian
+      return true;
+    }
+    case SK_NONE: break;
+  }
+  return false;
+}
+
 Expected<Values> to_tensor(HostServices& host, const HostCall& call) {
   const sk_dtype dtype = plan::abi_dtype(call.results[0].dtype);
-  auto out = host.pool.empty(dtype, {});
+  const auto* list = std::get_if<std::vector<int64_t>>(&call.in[0]);
+  if (!list && !as_real(call.in[0])) return fail(fmt::format("{} as a tensor; it must be a host value", describe(call.in[0])));
+  std::vector<int64_t> shape;
+  if (list) shape.push_back(static_cast<int64_t>(list->size()));
+  auto out = host.pool.empty(dtype, shape);
   if (!out) return tl::unexpected(out.error());
-  const auto real = as_real(call.in[0]);
-  const auto integer = as_integer(call.in[0]);
-  if (!real) return fail(fmt::format("{} as a tensor; it must be a host scalar", describe(call.in[0])));
-  void* p = out->view.data;
-  const auto put = [&](auto x) { std::memcpy(p, &x, sizeof x); };
-  switch (dtype) {
-    case SK_F32: put(static_cast<float>(*real)); break;
-    case SK_BF16: put(from_f32<bf16>(static_cast<float>(*real))); break;
-    case SK_F16: put(from_f32<f16>(static_cast<float>(*real))); break;
-    case SK_BOOL: put(static_cast<uint8_t>(truth(call.in[0]))); break;
-    case SK_I8: case SK_I32: case SK_I64: case SK_NONE: {
-      const int64_t bits = 8 * dtype_bytes(dtype);
-      if (!integer || bits == 0 || (bits < 64 && (*integer >> (bits - 1)) != (*integer < 0 ? -1 : 0)))
-        return fail(fmt::format("{} does not fit a tensor of {}", describe(call.in[0]), dtype_name(dtype)));
-      std::memcpy(p, &*integer, static_cast<size_t>(bits / 8));  // little endian
-      break;
-    }
+  for (int64_t i = 0; i < out->elements(); ++i) {
+    const RuntimeValue value = list ? RuntimeValue((*list)[static_cast<size_t>(i)]) : call.in[0];
+    if (!put_element(value, dtype, out->data<char>() + i * dtype_bytes(dtype)))
+      return fail(fmt::format("{} does not fit a tensor of {}", text(value), dtype_name(dtype)));
   }
   return Values{*out};
 }
@@ -181,7 +204,9 @@ constexpr Row kHostOps[] = {
     {Opcode::MaskedSelect, masked_select},
     {Opcode::StreamSync, stream_sync},
     {Opcode::HostInt, host_int},
+    {Opcode::HostFloat, host_float},
     {Opcode::HostFn, host_fn},
+    {Opcode::Check, check},
     {Opcode::HostElement, host_element},
     {Opcode::ToTensor, to_tensor},
     {Opcode::Send, send},

@@ -166,11 +166,13 @@ void to_shape(Call& c) {
 void range(Call& c) { c.out_is(0, {c.integer("end") - c.integer("begin")}); }
 
 void linear(Call& c) {
-  if (!c.rank(0, 2) || !c.rank(1, 2)) return;
-  const Dims x = c.in(0), w = c.in(1);
-  c.in_is(1, {w[0], x[1]});
-  if (c.has(2)) c.in_is(2, {w[0]});
-  c.out_is(0, {x[0], w[0]});
+  Dims x = c.in(0);
+  if (!c.need(!x.empty(), "`x` has rank 0") || !c.rank(1, 2)) return;
+  const int64_t n = c.in(1)[0];
+  c.in_is(1, {n, x.back()});
+  if (c.has(2)) c.in_is(2, {n});
+  x.back() = n;
+  c.out_is(0, x);
 }
 
 void matmul(Call& c) {
@@ -246,7 +248,9 @@ void moe_gating(Call& c) {
   const Dims x = c.in(0);
   const int64_t k = c.integer("k"), groups = c.integer("group_count"), kept = c.integer("k_group");
   c.need(k >= 1 && k <= x[1], "`k` is {} of {} experts", k, x[1]);
-  c.need(groups >= 1 && x[1] % groups == 0 && kept >= 1 && kept <= groups && k <= x[1] / std::max<int64_t>(groups, 1) * kept,
+  // A group is judged by its two best.
+  c.need(groups >= 1 && x[1] % std::max<int64_t>(groups, 1) == 0 && kept >= 1 && kept <= groups &&
+             (groups == 1 || (x[1] / groups >= 2 && k <= x[1] / groups * kept)),
          "{} experts in {} groups of which {} are kept, k = {}", x[1], groups, kept, k);
   if (c.has(1)) c.in_is(1, {x[1]});
   c.out_is(0, {x[0], k});
@@ -278,18 +282,18 @@ void attention(Call& c) {
   const Dims q = c.in(kQuery);
   const bool paged = c.has(kTable);
   c.need(q[1] == c.integer("num_heads"), "`query` is {}; num_heads is {}", describe(c.abi.in[kQuery]), c.integer("num_heads"));
-  // Keys as [rows…, G, D]: a cache of rank 3 has one head.
+  // One head may leave its axis out, as an MLA latent cache does.
+  const size_t leading = paged ? 2 : 1;
   const auto heads_and_dim = [&](uint32_t i) -> std::pair<int64_t, int64_t> {
     const Dims k = c.in(i);
-    const bool ok = paged ? k.size() == 3 || k.size() == 4 : k.size() == 3;
-    if (!c.need(ok, "`{}` is {}; it must be {}", operand_param(c.op, i).name, describe(c.abi.in[i]),
-                paged ? "[blocks, block_size, heads, dim] or [blocks, block_size, dim]" : "[rows, heads, dim]"))
+    if (!c.need(k.size() == leading + 1 || k.size() == leading + 2, "`{}` is {}; it must be {}", operand_param(c.op, i).name,
+                describe(c.abi.in[i]), paged ? "[blocks, block_size, heads, dim]" : "[rows, heads, dim]"))
       return {0, 0};
     if (paged) c.need(k[1] == c.integer("block_size"), "`{}` is {}; block_size is {}", operand_param(c.op, i).name,
                       describe(c.abi.in[i]), c.integer("block_size"));
     const Dims first = c.in(kKey);
     c.need(k[0] == first[0], "`{}` is {}; `key` is {}", operand_param(c.op, i).name, describe(c.abi.in[i]), describe(c.abi.in[kKey]));
-    return {paged && k.size() == 3 ? 1 : k[k.size() - 2], k.back()};
+    return {k.size() == leading + 1 ? 1 : k[leading], k.back()};
   };
   const auto [groups, key_dim] = heads_and_dim(kKey);
   const auto [value_groups, value_dim] = heads_and_dim(kValue);
@@ -324,6 +328,13 @@ void index_put(Call& c) {
   c.need(mask.size() <= x.size() && std::equal(mask.begin(), mask.end(), x.begin()), "`mask` is {}; it must have the leading axes of {}",
          describe(c.abi.in[1]), describe(c.abi.in[0]));
   c.out_is(0, x);
+  if (!c.error.empty()) return;
+  // `value` broadcasts to [matches, axes behind the mask]; the kernel counts the matches.
+  const Dims value = c.in(2), slice(x.begin() + static_cast<std::ptrdiff_t>(mask.size()), x.end());
+  bool ok = value.size() <= slice.size() + 1;
+  for (size_t k = 1; ok && k <= std::min(value.size(), slice.size()); ++k)
+    ok = value[value.size() - k] == 1 || value[value.size() - k] == slice[slice.size() - k];
+  c.need(ok, "`value` is {}; it does not broadcast to the axes behind the mask, [{}]", describe(c.abi.in[2]), fmt::join(slice, ", "));
 }
 
 void nothing(Call&) {}
