@@ -1,0 +1,236 @@
+#include "runtime/exec/graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/exec/host_math.h"
+#include "runtime/exec/launch.h"
+#include "runtime/exec/shape_check.h"
+
+namespace skdsl::exec {
+
+using plan::BufferId;
+using plan::kNone;
+using plan::Storage;
+
+namespace {
+// A task with everything looked up. Calls point into `in`, `out` and `attrs`, so a task must not move.
+struct ReadyTask {
+  const kernels::KernelEntry* kernel = nullptr;
+  std::vector<sk_tensor> in, out;
+  AbiAttrs attrs;
+  sk_call call{};
+  uint32_t blocks = 1;
+  uint32_t task = 0;
+};
+
+AbiAttrs abi_attrs(const plan::Task& task) {
+  AbiAttrs out;
+  for (const plan::TaskAttr& a : task.attrs) switch (a.type) {
+      case AttrType::Float: out.add_float(a.f); break;
+      case AttrType::IntList: out.add_list(a.list); break;
+      case AttrType::Int: case AttrType::Bool: case AttrType::DType: case AttrType::Choice: out.add_int(a.i); break;
+      case AttrType::Str: out.add_int(0); break;
+    }
+  return out;
+}
+}  // namespace
+
+struct Graph::Impl {
+  const plan::Program& program;
+  plan::Schedule schedule;
+  Bindings& bindings;
+  Workers& workers;
+  GraphOptions options;
+  TensorPool pool;
+  Tensor arena;
+  std::vector<Tensor> buffers;  // by BufferId; every one at its place for good
+  std::deque<ReadyTask> tasks;
+  std::vector<ReadyTask*> calls;  // in the order of the call steps
+  Workspace workspace;
+  uint64_t replays = 0;
+  uint64_t steps_run = 0;
+
+  Impl(const plan::Program& p, plan::Schedule s, Bindings& b, Workers& w, GraphOptions o)
+      : program(p), schedule(std::move(s)), bindings(b), workers(w), options(o), pool(o.poison) {}
+
+  tl::unexpected<Error> refuse(const std::string& what) const {
+    return fail(fmt::format("graph of `{}`: {}", schedule.function, what));
+  }
+  std::string where(const plan::Task& t) const { return place(program, t.code, t.loc, t.path); }
+
+  Expected<void> build() {
+    if (const auto wrong = plan::verify(schedule, program); !wrong.empty()) {
+      auto refused = refuse("the schedule is not valid: " + wrong.front());
+      refused.value().notes.assign(wrong.begin() + 1, wrong.end());
+      return refused;
+    }
+    auto bytes = pool.empty(SK_I8, {{static_cast<int64_t>(schedule.arena_bytes)}});
+    if (!bytes) return refuse(bytes.error().message);
+    arena = std::move(*bytes);
+    for (const plan::Buffer& b : schedule.buffers) {
+      auto t = place_buffer(b);
+      if (!t) return tl::unexpected(t.error());
+      buffers.push_back(std::move(*t));
+    }
+    for (const plan::Step& step : schedule.steps) {
+      if (step.kind != plan::Step::Kind::Call || schedule.tasks[step.task].view) continue;
+      if (auto ok = prepare(step.task); !ok) return ok;
+      calls.push_back(&tasks.back());
+    }
+    return attach_workspace();
+  }
+
+  Expected<Tensor> place_buffer(const plan::Buffer& b) {
+    switch (b.storage) {
+      case Storage::Input: return pool.empty(plan::abi_dtype(b.dtype), b.shape);
+      case Storage::Arena: {
+        Tensor t = Tensor::borrow(plan::abi_dtype(b.dtype), b.shape, arena.data<char>() + b.offset, arena.keep);
+        if (b.offset % 64 != 0 || b.offset + static_cast<uint64_t>(t.bytes()) > schedule.arena_bytes)
+          return refuse(fmt::format("buffer `{}` leaves the arena or is not 64-byte aligned", b.name));
+        return t;
+      }
+      case Storage::Weight: {
+        const Tensor* t = bindings.weight(b.path);
+        if (!t) return refuse(fmt::format("weight `{}` is not loaded", b.path));
+        return same_bytes(*t, b, "weight");
+      }
+      case Storage::State: {
+        const Tensor* t = bindings.state(b.path);
+        if (!t) return refuse(fmt::format("state `{}` does not exist", b.path));
+        for (const plan::StateDecl& s : program.states)
+          if (s.path == b.path && s.rebound)
+            return refuse(fmt::format("state `{}` is assigned as a whole; a static graph needs it to stay in place", b.path));
+        return same_bytes(*t, b, "state");
+      }
+      case Storage::Constant: break;
+    }
+    const plan::ConstantData* data = plan::constant(program, schedule, b.index);
+    if (!data) return refuse(fmt::format("constant {} does not exist", b.index));
+    auto t = pool.empty(plan::abi_dtype(data->dtype), data->shape);
+    if (!t) return t;
+    if (static_cast<size_t>(t->bytes()) != data->bytes.size())
+      return refuse(fmt::format("constant {} has {} bytes for {}", b.index, data->bytes.size(), skdsl::describe(t->view)));
+    std::memcpy(t->view.data, data->bytes.data(), data->bytes.size());
+    return same_bytes(*t, b, "constant");
+  }
+
+  /// The tensor under the buffer's shape (a view has another one).
+  Expected<Tensor> same_bytes(const Tensor& t, const plan::Buffer& b, std::string_view what) const {
+    int64_t elements = 1;
+    for (const int64_t d : b.shape) elements *= d;
+    const sk_dtype want = plan::abi_dtype(b.dtype);
+    if (elements != t.elements() || (want != SK_NONE && want != t.dtype()))
+      return refuse(fmt::format("{} `{}` is {}, the schedule expects {}[{}]", what, b.path, skdsl::describe(t.view), plan::name(b.dtype),
+                                fmt::join(b.shape, ", ")));
+    return t.reshaped(b.shape);
+  }
+
+  Expected<void> prepare(uint32_t number) {
+    const plan::Task& task = schedule.tasks[number];
+    ReadyTask& r = tasks.emplace_back();
+    r.task = number;
+    r.kernel = kernels::find_kernel(task.code);
+    if (!r.kernel) return fail(fmt::format("{}: a static graph cannot hold this operator: it has no kernel", where(task)));
+    for (const BufferId b : task.in) r.in.push_back(b == kNone ? sk_tensor{} : buffers[b].view);
+    for (const BufferId b : task.out) r.out.push_back(buffers[b].view);
+    if (info(task.code).has(kInPlace)) {
+      const Storage s = schedule.buffers[task.in[0]].storage;
+      if (s == Storage::Weight || s == Storage::Constant)
+        return fail(fmt::format("{}: writes a weight or a literal; only states may be written", where(task)));
+    }
+    r.attrs = abi_attrs(task);
+    r.call.in = r.in.data(), r.call.n_in = static_cast<uint32_t>(r.in.size());
+    r.call.out = r.out.data(), r.call.n_out = static_cast<uint32_t>(r.out.size());
+    r.call.attr = r.attrs.attrs.data(), r.call.n_attr = static_cast<uint32_t>(r.attrs.attrs.size());
+    if (const auto wrong = shape_error(task.code, r.call)) return fail(where(task) + ": " + *wrong);
+    r.blocks = blocks_for(r.call, workers);
+    return {};
+  }
+
+  // One workspace serves all calls, since they run one after the other. The first pass grows it to the largest need.
+  Expected<void> attach_workspace() {
+    for (int pass = 0; pass < 2; ++pass)
+      for (ReadyTask* r : calls)
+        if (auto ok = workspace.attach(*r->kernel, r->call, workers, pool); !ok) return ok;
+    return {};
+  }
+
+  Expected<void> take_inputs(const std::vector<RuntimeValue>& inputs) {
+    if (inputs.size() != schedule.inputs.size())
+      return refuse(fmt::format("takes {} inputs, {} were given", schedule.inputs.size(), inputs.size()));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const BufferId b = schedule.inputs[i];
+      if (b == kNone) {
+        if (const auto wrong = host_input(i, inputs[i])) return refuse(*wrong);
+        continue;
+      }
+      const auto* t = std::get_if<Tensor>(&inputs[i]);
+      if (!t || skdsl::describe(t->view) != skdsl::describe(buffers[b].view) || !t->contiguous())
+        return refuse(fmt::format("input {} is {}; the graph was made for {}", i, describe(inputs[i]), skdsl::describe(buffers[b].view)));
+      if (t->bytes() > 0) std::memcpy(buffers[b].view.data, t->view.data, static_cast<size_t>(t->bytes()));
+    }
+    return {};
+  }
+
+  /// A host scalar was compiled in as the value of its symbol.
+  std::optional<std::string> host_input(size_t i, const RuntimeValue& value) const {
+    const plan::Function* f = program.find(schedule.function);
+    const plan::Dim* dim = nullptr;
+    if (f && i < f->regions[f->body].args.size()) {
+      const plan::Type& type = f->values[f->regions[f->body].args[i]].type;
+      if (type.kind == plan::Kind::HostInt) dim = &type.dims[0];
+    }
+    const auto n = as_integer(value);
+    if (!dim || !n) return fmt::format("input {} is {}; a static graph has no place for it", i, describe(value));
+    const auto bound = dim->evaluate([&](plan::SymbolId s) -> std::optional<int64_t> {
+      for (const auto& [name, size] : schedule.bindings)
+        if (name == program.symbols[s]) return size;
+      return {};
+    });
+    if (bound == n) return {};
+    return fmt::format("input {} is {}; the graph was made for {}", i, *n, bound ? std::to_string(*bound) : "an unknown value");
+  }
+
+  Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
+    if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, schedule.arena_bytes);
+    if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
+    for (ReadyTask* r : calls) {
+      if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
+      auto done = launch(*r->kernel, r->call, r->blocks, workers, [&] { return where(schedule.tasks[r->task]); });
+      if (!done) return tl::unexpected(done.error());
+      ++steps_run;
+    }
+    std::vector<RuntimeValue> outputs;
+    for (const BufferId b : schedule.outputs) {
+      auto t = pool.empty(buffers[b].dtype(), buffers[b].shape());
+      if (!t) return tl::unexpected(t.error());
+      if (t->bytes() > 0) std::memcpy(t->view.data, buffers[b].view.data, static_cast<size_t>(t->bytes()));
+      outputs.push_back(std::move(*t));
+    }
+    ++replays;
+    return outputs;
+  }
+};
+
+Graph::Graph() = default;
+Graph::~Graph() = default;
+
+Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan::Schedule schedule, Bindings& bindings,
+                                              Workers& workers, GraphOptions options) {
+  std::unique_ptr<Graph> graph(new Graph);
+  graph->impl_ = std::make_unique<Impl>(program, std::move(schedule), bindings, workers, options);
+  if (auto ok = graph->impl_->build(); !ok) return tl::unexpected(ok.error());
+  return graph;
+}
+
+Expected<std::vector<RuntimeValue>> Graph::run(const std::vector<RuntimeValue>& inputs) { return impl_->run(inputs); }
+const plan::Schedule& Graph::schedule() const { return impl_->schedule; }
+uint64_t Graph::replays() const { return impl_->replays; }
+uint64_t Graph::steps_run() const { return impl_->steps_run; }
+
+}  // namespace skdsl::exec

@@ -1,0 +1,47 @@
+// graph — executes a static graph: no interpreter, no allocation, no look-up between steps
+//
+// Built once from a schedule: every task becomes a kernel and a call whose pointers lead into one arena, the weights,
+// states, constants and fixed input buffers. run() copies the inputs in, does the steps in order and copies the
+// outputs out.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/exec/allocator.h"
+#include "runtime/exec/bindings.h"
+#include "runtime/exec/value.h"
+#include "runtime/exec/workers.h"
+#include "runtime/plan/plan.h"
+
+namespace skdsl::exec {
+
+struct GraphOptions {
+  bool poison = kPoisonByDefault;                // the arena is poisoned before each run
+  const std::atomic<bool>* interrupt = nullptr;  // looked at before every step
+};
+
+class Graph {
+ public:
+  /// Refuses what plan::verify rejects, tasks without a kernel, and weights or states that are missing or have other
+  /// sizes. Program, bindings and workers must outlive the graph; states keep their bytes.
+  static Expected<std::unique_ptr<Graph>> build(const plan::Program& program, plan::Schedule schedule, Bindings& bindings,
+                                                Workers& workers, GraphOptions options = {});
+  ~Graph();
+
+  /// One replay. Inputs in the order of the function's parameters; host scalars must equal the ones that were bound.
+  Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs);
+
+  const plan::Schedule& schedule() const;
+  uint64_t replays() const;
+  /// Call steps executed so far.
+  uint64_t steps_run() const;
+
+ private:
+  Graph();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace skdsl::exec

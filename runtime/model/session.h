@@ -1,0 +1,84 @@
+// session — a loaded model: program, weights, states, workers and the graphs compiled so far
+//
+// The session decides who runs a call: prefill, plain functions and scripts go to the interpreter; decode phases go
+// to the mode that was asked for. Calls of decode phases made inside scripts come back here.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/exec/bindings.h"
+#include "runtime/exec/interpreter.h"
+#include "runtime/exec/value.h"
+#include "runtime/plan/hook.h"
+#include "runtime/plan/program.h"
+
+namespace skdsl::model {
+
+/// Gives the tensor of a weight path, or null; the session copies the handle, not the bytes.
+using WeightFinder = std::function<const Tensor*(const std::string& path)>;
+
+struct SessionOptions {
+  std::string mode = "eager";  // "eager" or "ge_graph"
+  uint32_t threads = 0;        // workers; 0 = one for each core
+  bool poison = exec::kPoisonByDefault;
+  plan::CompileHook compile;                     // needed by ge_graph
+  const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
+  std::function<void(std::string_view)> print;   // what `print` ops show; default: standard output
+};
+
+/// What happened so far; `--json` reports it.
+struct Counters {
+  uint64_t captures = 0;                  // static graphs made
+  uint64_t recompiles = 0;                // of these, graphs for a function that already had one
+  uint64_t replays = 0;                   // decode steps served by a graph
+  uint64_t interpreted_decode_steps = 0;  // decode steps served by the interpreter
+};
+
+/// Milliseconds of wall time.
+struct Timings {
+  double load_ms = 0;     // evaluating consts, allocating states
+  double compile_ms = 0;  // the compile hook and building graphs
+};
+
+class Session {
+ public:
+  /// Takes the program, looks up every weight, evaluates the consts and allocates the states. Weights that only
+  /// consts read are not kept: when the caller drops its own table their bytes go.
+  static Expected<std::unique_ptr<Session>> create(plan::Program program, const WeightFinder& weights, SessionOptions options);
+  ~Session();
+
+  const plan::Program& program() const;
+  const std::string& mode() const;
+  uint32_t threads() const;
+
+  /// The model's phase: the function of that phase whose name is "<Model>.<phase>"; null when the program has none.
+  const plan::Function* phase(plan::Phase phase) const;
+
+  /// Runs a function: decode phases in the session's mode, everything else in the interpreter.
+  Expected<std::vector<exec::RuntimeValue>> call(const plan::Function& function, std::vector<exec::RuntimeValue> args);
+  /// The same for the function of that name; a script is the function "main".
+  Expected<std::vector<exec::RuntimeValue>> call(std::string_view function, std::vector<exec::RuntimeValue> args);
+
+  /// All states as they were at the start; graphs stay valid.
+  void reset_states();
+
+  bool interrupted() const;
+  const Counters& counters() const;
+  const Timings& timings() const;
+  exec::Bindings& bindings();
+  /// Bytes of weights, consts and states that the session holds.
+  uint64_t resident_bytes() const;
+
+ private:
+  Session();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace skdsl::model
