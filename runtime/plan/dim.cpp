@@ -27,7 +27,7 @@ void Dim::add_term(const Term& term) {
   const auto it = std::lower_bound(terms_.begin(), terms_.end(), term,
                                    [](const Term& a, const Term& b) { return a.factors < b.factors; });
   if (it != terms_.end() && it->factors == term.factors) {
-    it->coefficient += term.coefficient;
+    it->coefficient = static_cast<int64_t>(static_cast<uint64_t>(it->coefficient) + static_cast<uint64_t>(term.coefficient));
     if (it->coefficient == 0) terms_.erase(it);
   } else {
     terms_.insert(it, term);
@@ -62,7 +62,7 @@ Dim Dim::operator*(const Dim& other) const {
 }
 
 std::optional<Dim> Dim::divide_exactly(const Dim& divisor) const {
-  if (*this == divisor) return Dim(1);
+  if (*this == divisor && !(*this == Dim(0))) return Dim(1);
   if (divisor.is_constant()) {
     const int64_t d = divisor.constant_;
     if (d == 0 || d == -1 || constant_ % d != 0) return {};
@@ -75,6 +75,7 @@ std::optional<Dim> Dim::divide_exactly(const Dim& divisor) const {
   }
   if (divisor.constant_ != 0 || divisor.terms_.size() != 1 || constant_ != 0) return {};
   const Term& by = divisor.terms_[0];
+  if (by.coefficient == -1) return {};
   Dim out;
   for (const Term& t : terms_) {
     if (t.coefficient % by.coefficient != 0) return {};
@@ -128,10 +129,10 @@ std::string Dim::text(const std::function<std::string(SymbolId)>& name) const {
   if (is_constant()) return std::to_string(constant_);
   std::string out;
   for (const Term& t : terms_) {
-    int64_t c = t.coefficient;
-    if (c < 0) {
+    auto c = static_cast<uint64_t>(t.coefficient);
+    if (t.coefficient < 0) {
       out += '-';
-      c = -c;
+      c = 0 - c;
     } else if (!out.empty()) {
       out += '+';
     }

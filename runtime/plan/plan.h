@@ -13,6 +13,9 @@ namespace skdsl::plan {
 
 using BufferId = uint32_t;
 
+/// Regions inside regions; a deeper program is refused by every stage.
+inline constexpr int kMaxRegionDepth = 512;
+
 /// Where the bytes of a schedule's tensor live.
 enum class Storage : uint8_t { Input, Arena, Weight, State, Constant };
 
@@ -22,7 +25,7 @@ struct Buffer {
   DType dtype = DType::F32;  // Stored only for weights
   std::vector<int64_t> shape;
   uint64_t offset = 0;       // Arena: bytes from its start
-  uint32_t index = 0;        // Input: argument number; Constant: index in Program::constants
+  uint32_t index = 0;        // Input: argument number; Constant: see constant()
   std::string path;          // Weight (or const), State
   std::string name;          // hint for printing
 };
@@ -74,7 +77,8 @@ struct Schedule {
   std::vector<std::string> streams;                       // streams[0] = "main"
   std::vector<std::string> events;
   std::vector<Buffer> buffers;
-  std::vector<BufferId> inputs;    // one for each argument
+  std::vector<ConstantData> constants;  // this graph's own: numbered on after Program::constants
+  std::vector<BufferId> inputs;    // one for each argument; kNone for a host scalar, whose value is a binding
   std::vector<BufferId> outputs;
   std::vector<Task> tasks;
   std::vector<Step> steps;
@@ -86,6 +90,9 @@ struct Plan {
   std::vector<Schedule> schedules;
 };
 
+/// The data of a Constant buffer: Program::constants first, then Schedule::constants; null when out of range.
+const ConstantData* constant(const Program& program, const Schedule& schedule, uint32_t index);
+
 std::string print(const Plan& plan);
 std::string print(const Schedule& schedule, const Program& program);
 
@@ -93,11 +100,18 @@ std::string print(const Schedule& schedule, const Program& program);
 Expected<Program> parse_program(std::string_view text);
 Expected<Plan> parse_plan(std::string_view text);
 
+/// The same up to the numbering of values, ops and regions; ops that stand in no region do not count.
+bool equal(const Program& a, const Program& b);
+bool equal(const Schedule& a, const Schedule& b);
+bool equal(const Plan& a, const Plan& b);
+
 /// What is wrong with a program or plan, one line each; empty when it may be executed.
 /// Program: ids in range, arity and attribute kinds as in ops.def, every use after its definition and visible in its
 /// region, regions end in yield or return with matching types. Schedule: buffers inside the arena, no task reads what
-/// no earlier one wrote, no two live buffers overlap unless one is a view or in-place result of the other.
+/// no earlier one wrote, no two live buffers overlap unless one is a view or in-place result of the other, and what
+/// tasks of two streams share is ordered by events.
 std::vector<std::string> verify(const Program& program);
 std::vector<std::string> verify(const Plan& plan);
+std::vector<std::string> verify(const Schedule& schedule, const Program& program);
 
 }  // namespace skdsl::plan

@@ -76,7 +76,7 @@ std::string Program::text(const Dim& dim) const {
 
 std::string Program::text(const Type& type) const {
   switch (type.kind) {
-    case Kind::HostInt: return "int(" + text(type.dims.at(0)) + ")";
+    case Kind::HostInt: return type.dims.size() == 1 ? "int(" + text(type.dims[0]) + ")" : "int(?)";
     case Kind::HostFloat: return "float";
     case Kind::HostBool: return "bool";
     case Kind::HostList: return "list";
