@@ -151,9 +151,9 @@ Result Attention(Infer& s) {
     lead = {s.in(1).dims[0]};
   }
   // One head may leave its axis out, as an MLA latent cache does.
-  const auto expect_cache = [&](size_t i, const Dim& width) {
+  const auto expect_cache = [&](size_t i, const Dim& width, bool shared = false) {
     auto with_heads = lead;
-    with_heads.push_back(Dim(groups));
+    with_heads.push_back(Dim(shared ? 1 : groups));
     with_heads.push_back(width);
     auto without = lead;
     without.push_back(width);
@@ -163,7 +163,10 @@ Result Attention(Infer& s) {
   const Dim out_width = s.in(2).dims.empty() ? Dim(0) : s.in(2).dims.back();
   if (!expect_cache(2, out_width)) return {};
   if (rope) {
-    if (!s.expect_rank(3, 3, "[T, H, D rope]") || !s.expect_shape(3, {q[0], q[1], s.in(3).dims[2]}) || !expect_cache(4, s.in(3).dims[2])) return {};
+    if (!s.expect_rank(3, 3, "[T, H, D rope]") || !s.expect_shape(3, {q[0], q[1], s.in(3).dims[2]})) return {};
+    // Every head may share one rope key, as MLA does.
+    const bool shared = s.in(4).rank() == lead.size() + 2 && s.in(4).dims[lead.size()] == Dim(1);
+    if (!expect_cache(4, s.in(3).dims[2], shared)) return {};
   }
   if (!s.expect_rank(6, 1, "[B]")) return {};
   const Dim requests = s.in(6).dims[0];

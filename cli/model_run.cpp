@@ -1,0 +1,339 @@
+#include "cli/model_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "runtime/base/file.h"
+#include "runtime/base/json.h"
+#include "runtime/model/generate.h"
+#include "runtime/model/hf_config.h"
+#include "runtime/model/session.h"
+#include "runtime/model/tokenizer.h"
+#include "runtime/model/weights.h"
+
+namespace skdsl::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+bool colour() { return isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"); }
+
+double ms_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+Expected<std::vector<int32_t>> parse_ids(const std::string& text) {
+  std::vector<int32_t> ids;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    std::string_view part(text.data() + at, comma - at);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+    int32_t id = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), id);
+    if (part.empty() || error != std::errc() || end != part.data() + part.size())
+      return tl::unexpected<Error>(Error{ErrorKind::Usage, "--prompt-ids " + text.substr(0, 60) + ": `" + std::string(part.substr(0, 30)) + "` is not a token id",
+                                         {"help: write ids separated by commas: --prompt-ids 1,2,3"}});
+    ids.push_back(id);
+    at = comma + 1;
+  }
+  return ids;
+}
+
+/// Everything of one run that the report needs.
+struct Run {
+  const RunOptions& options;
+  source::Sources sources;
+  diag::Engine diags{sources};
+  sema::Modules modules{diags};
+  std::optional<Prepared> prepared;
+  std::optional<sema::Elaborated> compiled;
+  std::unique_ptr<model::Session> session;
+  std::optional<model::Tokenizer> tokenizer;
+  std::vector<std::vector<int32_t>> prompts;
+  std::optional<model::Weights> weights;
+  double load_ms = 0, compile_ms = 0;
+};
+
+void info(const std::string& line) { std::fprintf(stderr, "info: %s\n", line.c_str()); }
+void warning(const std::string& line) { std::fprintf(stderr, "warning: %s\n", line.c_str()); }
+
+/// Until a super-kernel compiler and a stream scheduler act on them, these constructs change nothing; say so once.
+void tell_recorded_only(const plan::Program& program) {
+  size_t scopes = 0, streams = 0, cores = 0, prefetches = 0;
+  for (const plan::Context& c : program.contexts) {
+    scopes += c.kind == plan::Context::Kind::SuperKernel;
+    streams += c.kind == plan::Context::Kind::Stream;
+    cores += c.kind == plan::Context::Kind::Cores;
+  }
+  for (const plan::Function& f : program.functions)
+    for (const plan::Region& r : f.regions)
+      for (const plan::OpId id : r.ops) prefetches += f.ops[id].code == Opcode::Prefetch;
+  if (scopes + streams + cores + prefetches == 0) return;
+  info(fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; operators run in program order", scopes, streams, cores, prefetches));
+}
+
+Expected<void> read_prompts(Run& run) {
+  const RunOptions& o = run.options;
+  for (const std::string& text : o.prompt_ids) {
+    auto ids = parse_ids(text);
+    if (!ids) return tl::unexpected(ids.error());
+    run.prompts.push_back(std::move(*ids));
+  }
+  if (o.prompts.empty()) return {};
+  if (!run.tokenizer)
+    return fail("--prompt needs a tokenizer, and " + (run.prepared->weights_folder.empty() ? std::string("synthetic weights have none") : run.prepared->weights_folder + " has no tokenizer.json"),
+                {"help: give token ids instead: --prompt-ids 1,2,3"});
+  for (std::string text : o.prompts) {
+    if (text == "-") {
+      text.assign(std::istreambuf_iterator<char>(std::cin), {});
+      if (!text.empty() && text.back() == '\n') text.pop_back();
+    }
+    auto ids = run.tokenizer->encode(text);
+    if (!ids) return tl::unexpected(ids.error());
+    run.prompts.push_back(std::move(*ids));
+  }
+  return {};
+}
+
+/// Weights and the session of a compiled program.
+Expected<void> load(Run& run, std::atomic<bool>& interrupt) {
+  const auto start = std::chrono::steady_clock::now();
+  const Prepared& p = *run.prepared;
+  model::WeightOptions wo;
+  wo.strict = run.options.strict;
+  wo.synthetic_seed = p.synthetic_seed;
+  for (const DTypeName& n : kDTypeNames)
+    if (n.torch == p.compile.sema.builtins.dtype) wo.synthetic_dtype = n.type;
+  auto weights = model::Weights::load(run.compiled->program, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
+  if (!weights) return tl::unexpected(weights.error());
+  run.weights = std::move(*weights);
+  for (const std::string& w : run.weights->warnings()) warning(w);
+  model::SessionOptions so;
+  so.mode = p.compile.sema.builtins.exe_mode;
+  so.threads = static_cast<uint32_t>(run.options.threads);
+  so.compile = graph_compiler(run.diags);
+  so.interrupt = &interrupt;
+  auto session = model::Session::create(run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
+  if (!session) return tl::unexpected(session.error());
+  run.session = std::move(*session);
+  run.load_ms += ms_since(start);
+  return {};
+}
+
+Json logits_json(const std::vector<float>& row) {
+  Json::Array out;
+  out.reserve(row.size());
+  for (const float x : row) out.emplace_back(static_cast<double>(x));
+  return out;
+}
+
+Json ids_json(const std::vector<int32_t>& ids) {
+  Json::Array out;
+  for (const int32_t id : ids) out.emplace_back(id);
+  return out;
+}
+
+Json report_json(const Run& run, const model::GenerateResult* result, const std::vector<std::optional<std::string>>& texts) {
+  const model::Counters& c = run.session->counters();
+  Json::Array requests;
+  for (size_t i = 0; result && i < result->requests.size(); ++i)
+    requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])}, {"tokens", ids_json(result->requests[i].tokens)}, {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)}});
+  std::vector<std::string> scopes;
+  for (const plan::Context& ctx : run.compiled->program.contexts)
+    if (ctx.kind == plan::Context::Kind::SuperKernel && std::find(scopes.begin(), scopes.end(), ctx.name) == scopes.end()) scopes.push_back(ctx.name);
+  Json::Array diagnostics;
+  for (const diag::Diagnostic& d : run.diags.all()) {
+    auto parsed = parse_json(diag::to_json(d, run.sources), "diagnostic");
+    diagnostics.push_back(parsed ? std::move(*parsed) : Json(d.message));
+  }
+  return Json::Object{
+      {"format_version", 1},
+      {"mode", run.session->mode()},
+      {"requests", std::move(requests)},
+      {"graph", Json::Object{{"captures", static_cast<int64_t>(c.captures)},
+                             {"recompiles", static_cast<int64_t>(c.recompiles)},
+                             {"replays", static_cast<int64_t>(c.replays)},
+                             {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
+                             {"fallbacks", Json::Array{}}}},
+      {"superkernel", Json::Object{{"scopes", static_cast<int64_t>(scopes.size())}, {"ops_fused", 0}}},
+      {"host", Json::Object{{"load_ms", run.load_ms + run.session->timings().load_ms},
+                            {"compile_ms", run.compile_ms + run.session->timings().compile_ms},
+                            {"prefill_ms", result ? result->prefill_ms : 0.0},
+                            {"decode_ms_per_token", result ? result->decode_ms_per_token : 0.0}}},
+      {"diagnostics", std::move(diagnostics)}};
+}
+
+Expected<void> write_logits(const Run& run, const model::GenerateResult& result) {
+  Json::Array requests;
+  for (size_t i = 0; i < result.requests.size(); ++i) {
+    const model::GeneratedSequence& s = result.requests[i];
+    Json::Array steps;
+    for (const auto& row : s.logits) steps.push_back(logits_json(row));
+    requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
+                                    {"prefill_logits_last", s.logits.empty() ? Json(nullptr) : logits_json(s.logits[0])},
+                                    {"tokens", ids_json(s.tokens)},
+                                    {"step_logits", std::move(steps)}});
+  }
+  const Json document = Json::Object{{"format_version", 1}, {"requests", std::move(requests)}};
+  return write_file_atomically(run.options.dump_logits, to_json(document, 0, 9) + "\n");
+}
+
+/// The completion without the trailing end token.
+std::string completion(const Run& run, const model::GeneratedSequence& s) {
+  std::vector<int32_t> ids = s.tokens;
+  if (s.stop == model::StopReason::Eos && !ids.empty()) ids.pop_back();
+  if (run.tokenizer) return run.tokenizer->decode(ids, true);
+  std::string out;
+  for (const int32_t id : ids) out += (out.empty() ? "" : ",") + std::to_string(id);
+  return out;
+}
+
+int generate(Run& run, std::atomic<bool>& interrupt) {
+  const RunOptions& o = run.options;
+  const config::Builtins& b = run.prepared->compile.sema.builtins;
+  if (run.prompts.empty())
+    return print_error({ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}});
+  model::GenerateRequest request;
+  request.prompts = run.prompts;
+  request.max_new_tokens = o.max_new_tokens;
+  const config::Setting* limit = run.prepared->compile.sema.settings.find("max_new_tokens");
+  if (!request.max_new_tokens && limit && limit->value.is_int()) request.max_new_tokens = limit->value.as_int();
+  if (run.prepared->checkpoint) {
+    const fs::path at(run.prepared->weights_folder);
+    auto eos = model::stop_token_ids(fs::is_directory(at) ? at : at.parent_path(), run.prepared->hf_config);
+    if (!eos) return print_error(eos.error());
+    request.eos = std::move(*eos);
+  }
+  request.ignore_eos = o.ignore_eos;
+  request.batch_size = b.batch_size;
+  request.max_seq_len = b.max_seq_len;
+  request.block_size = b.block_size;
+  request.kv_blocks = b.kv_blocks;
+  request.keep_logits = !o.dump_logits.empty();
+
+  // Text streams when there is one request and somebody watches.
+  const bool streaming = !o.json && run.prompts.size() == 1;
+  std::optional<model::StreamDecoder> stream;
+  if (run.tokenizer) stream.emplace(*run.tokenizer, true);
+  bool first = true;
+  model::GenerateCallbacks callbacks;
+  callbacks.on_token = [&](size_t, int32_t token) {
+    if (!streaming) return;
+    const bool end = !o.ignore_eos && std::find(request.eos.begin(), request.eos.end(), token) != request.eos.end();
+    if (end) return;
+    if (stream)
+      std::fputs(stream->push(token).c_str(), stdout);
+    else
+      std::printf("%s%d", first ? "" : ",", token);
+    first = false;
+    std::fflush(stdout);
+  };
+  if (o.steps)
+    callbacks.on_step = [](const model::StepInfo& s) {
+      std::fprintf(stderr, "step %llu: %s, %lld rows, %lld padding, %.3f ms%s\n", static_cast<unsigned long long>(s.step),
+                   s.prefill ? "prefill, interpreter" : s.graph ? "decode, static graph" : "decode, interpreter", static_cast<long long>(s.rows),
+                   static_cast<long long>(s.padding), s.ms, s.compiled ? ", compiled" : "");
+    };
+  auto result = model::generate(*run.session, request, callbacks);
+  if (!result) {
+    if (streaming && !first) std::fputs("\n", stdout);
+    if (interrupt.load()) return 130;
+    return print_error(result.error());
+  }
+  std::vector<std::optional<std::string>> texts;
+  for (const auto& s : result->requests) texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
+  if (!o.dump_logits.empty())
+    if (auto ok = write_logits(run, *result); !ok) return print_error(ok.error());
+  if (o.json) {
+    std::puts(to_json(report_json(run, &*result, texts), 1).c_str());
+  } else if (streaming) {
+    if (stream) std::fputs(stream->finish().c_str(), stdout);
+    std::fputs("\n", stdout);
+  } else {
+    for (const auto& s : result->requests) std::puts(completion(run, s).c_str());
+  }
+  return 0;
+}
+}  // namespace
+
+int print_error(const Error& error) {
+  std::fprintf(stderr, colour() ? "\033[1;31merror\033[0m: %s\n" : "error: %s\n", error.message.c_str());
+  for (const std::string& note : error.notes) std::fprintf(stderr, note.starts_with("help: ") ? "  = %s\n" : "  note: %s\n", note.c_str());
+  return static_cast<int>(error.kind);
+}
+
+int print_diagnostics(const diag::Engine& diags, size_t from) {
+  for (size_t i = from; i < diags.all().size(); ++i) std::fputs(diag::to_human(diags.all()[i], diags.sources(), colour()).c_str(), stderr);
+  if (diags.errors() > 1) std::fprintf(stderr, "%zu errors\n", diags.errors());
+  return diags.has_errors() ? 1 : 0;
+}
+
+int run_model(const RunOptions& options, std::atomic<bool>& interrupt) {
+  Run run{options};
+  run.diags.strict = options.strict;
+  const auto started = std::chrono::steady_clock::now();
+  const auto diagnostics = [&](int code) {
+    print_diagnostics(run.diags);
+    if (options.json && code != 0) {
+      Json::Array all;
+      for (const diag::Diagnostic& d : run.diags.all()) {
+        auto parsed = parse_json(diag::to_json(d, run.sources), "diagnostic");
+        if (parsed) all.push_back(std::move(*parsed));
+      }
+      std::puts(to_json(Json::Object{{"format_version", 1}, {"diagnostics", std::move(all)}}, 1).c_str());
+    }
+    return code;
+  };
+  run.modules.load_main(options.file);
+  if (run.diags.has_errors()) return diagnostics(1);
+  auto prepared = prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
+  if (!prepared) return print_error(prepared.error());
+  run.prepared = std::move(*prepared);
+  if (!options.print_after.empty())
+    run.prepared->compile.passes.print = [](const passes::Pass& pass, const plan::Program& program) {
+      std::fprintf(stderr, "// after %s\n%s", std::string(pass.name).c_str(), plan::print(program).c_str());
+    };
+  run.compiled = compile(run.modules, run.prepared->compile, run.diags);
+  if (!run.compiled) return diagnostics(1);
+  run.compile_ms = ms_since(started);
+  if (!run.compiled->has_script && run.compiled->model.empty())
+    return print_error({ErrorKind::Input, options.file + " has no model and no top-level statements: there is nothing to run",
+                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}});
+  print_diagnostics(run.diags);
+  for (const std::string& line : run.prepared->infos) info(line);
+
+  const auto load_started = std::chrono::steady_clock::now();
+  if (!run.prepared->weights_folder.empty()) {
+    const fs::path at(run.prepared->weights_folder);
+    const fs::path folder = fs::is_directory(at) ? at : at.parent_path();
+    if (model::Tokenizer::present(folder)) {
+      auto tokenizer = model::Tokenizer::open(folder);
+      // Ids need no tokenizer: one that is not understood is fatal only when text goes in.
+      if (tokenizer)
+        run.tokenizer = std::move(*tokenizer);
+      else if (!options.prompts.empty())
+        return print_error(tokenizer.error());
+      else
+        warning(tokenizer.error().message + "; ids are printed");
+    }
+  }
+  if (auto ok = read_prompts(run); !ok) return print_error(ok.error());
+  run.load_ms = ms_since(load_started);
+  if (auto ok = load(run, interrupt); !ok) return print_error(ok.error());
+  tell_recorded_only(run.compiled->program);
+  if (!run.compiled->has_script) return generate(run, interrupt);
+
+  auto results = run.session->call("main", {});
+  if (!results) return interrupt.load() ? 130 : print_error(results.error());
+  if (options.json) std::puts(to_json(report_json(run, nullptr, {}), 1).c_str());
+  return 0;
+}
+
+}  // namespace skdsl::cli
