@@ -76,13 +76,12 @@ exprList: values+=expr (COMMA values+=expr)*;
 
 // ---- expressions: flat chains, so that depth comes from brackets alone
 rangeExpr: begin=expr (RANGE end=expr)?;
-expr: (ifs+=IF conditions+=expr THEN thens+=expr ELSE)* terms+=term
-      (ops+=(OR | AND | EQ | NE | LT | LE | GT | GE | PLUS | MINUS | STAR | SLASH | PERCENT | POW) terms+=term)*;
-term: prefixes+=(MINUS | NOT)*
-      ( atom=(IDENT | INT | FLOAT | BYTES | STRING | TRUE | FALSE)
-      | open=LPAREN inner=expr close=RPAREN
-      | open=LBRACKET (first=expr (FOR label=IDENT IN iterable=rangeExpr | (COMMA rest+=expr)* LAST_COMMA?))? close=RBRACKET
-      ) suffixes+=suffix*;
+expr: branches+=branch* first=term rest+=tail*;
+branch: head=IF condition=expr THEN value=expr ELSE;
+tail: op=(OR | AND | EQ | NE | LT | LE | GT | GE | PLUS | MINUS | STAR | SLASH | PERCENT | POW) value=term;
+term: prefixes+=(MINUS | NOT)* (atom=(IDENT | INT | FLOAT | BYTES | STRING | TRUE | FALSE) | group=bracketed) suffixes+=suffix*;
+bracketed: open=LPAREN inner=expr close=RPAREN
+  | open=LBRACKET (first=expr (FOR label=IDENT IN iterable=rangeExpr | (COMMA rest+=expr)* LAST_COMMA?))? close=RBRACKET;
 suffix: DOT label=IDENT
   | open=LPAREN (arguments+=argument (COMMA arguments+=argument)* LAST_COMMA?)? close=RPAREN
   | open=LBRACKET items+=indexItem (COMMA items+=indexItem)* close=RBRACKET;

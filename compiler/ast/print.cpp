@@ -66,8 +66,9 @@ class Words {
     const auto child = [&](size_t i) { return Item{ast_.child(id, i), {}, false, kNoBreak, 0}; };
     const auto put = [&](std::string_view t, bool space = false, uint16_t rank = kNoBreak) { plan_.push_back({0, t, space, rank, 0}); };
     const auto bracketed = [&](std::string_view open, std::string_view close, size_t from) {
-      plan_.push_back({0, open, false, kNoBreak, 1});
-      ++depth_;  // commas of this list rank one deeper
+      ++depth_;  // places of this list rank one deeper
+      const bool any = ast_.children(id).size() > from;
+      plan_.push_back({0, open, false, any ? ranked(kListComma, kComma) : kNoBreak, 1});
       for (size_t i = from; i < ast_.children(id).size(); ++i) {
         if (i > from) plan_.push_back(comma());
         plan_.push_back(child(i));

@@ -227,7 +227,10 @@ class Arranger {
       p.notes.push_back({{file_, before->begin, before->end},
                          fmt::format("it should be closed before this `{}`", text_.substr(before->begin, before->end - before->begin))});
     }
-    if (opener.type == T::SK_OPEN) p.helps.emplace_back("the closing `>` stands on its own line or at the end of a line");
+    if (opener.type != T::SK_OPEN) return;
+    const bool in_line = opener.raw + 1 < raw_.size() && raw_[opener.raw + 1].type != T::NEWLINE;
+    p.helps.emplace_back("the closing `>` stands on its own line or at the end of a line");
+    if (in_line) p.helps.emplace_back("if this `<` compares: between `when` and the block comparisons stand in parentheses");
   }
 
   /// `)` or `]`.
@@ -283,7 +286,7 @@ class Arranger {
   void note_declaration(uint32_t i) {
     const uint32_t type = raw_[i].type;
     if (type != T::LAYER && type != T::MODEL && type != T::IMPORT && type != T::CONFIG && type != T::DRAFT) return;
-    if (suspect_.found || stack_.empty() || !at_statement_start() || !first_on_line_ == i) return;
+    if (suspect_.found || stack_.empty() || !at_statement_start() || first_on_line_ != i) return;
     if (type != T::LAYER && type != T::IMPORT && !(i + 1 < raw_.size() && (is_word(raw_[i + 1].type) || raw_[i + 1].type == T::LBRACE))) return;
     const Open& opener = stack_.back();
     if ((opener.type == T::LBRACE || opener.type == T::SK_OPEN) && indent_ <= opener.indent) suspect_ = {true, opener.raw, i};

@@ -128,6 +128,7 @@ class Builder {
   ast::NodeId term(P::TermContext* c);
   ast::NodeId place(P::TermContext* c);
   ast::NodeId primary(P::TermContext* c);
+  ast::NodeId bracketed(P::BracketedContext* c);
   ast::NodeId number(antlr4::Token* t, ast::Kind kind);
   ast::NodeId suffix(P::SuffixContext* c, ast::NodeId base);
   ast::NodeId index_item(P::IndexItemContext* c);

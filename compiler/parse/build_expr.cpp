@@ -42,21 +42,23 @@ struct Operator {
 }  // namespace
 
 NodeId Builder::expr(P::ExprContext* c) {
-  if (too_long(c->conditions.size(), span_of(c)) || too_long(c->ops.size(), span_of(c))) return 0;
-  if (c->conditions.empty()) return chain(c);
-  Ids conditions, thens;
-  for (P::ExprContext* e : c->conditions) conditions.push_back(expr(e));
-  for (P::ExprContext* e : c->thens) thens.push_back(expr(e));
-  NodeId rest = chain(c);
+  if (too_long(c->branches.size(), span_of(c)) || too_long(c->rest.size(), span_of(c))) return 0;
+  if (c->branches.empty()) return chain(c);
+  Ids conditions, values;
+  for (P::BranchContext* branch : c->branches) {
+    conditions.push_back(expr(branch->condition));
+    values.push_back(expr(branch->value));
+  }
+  NodeId otherwise = chain(c);
   const uint32_t end = span_of(c).end;
   for (size_t i = conditions.size(); i-- > 0;) {
-    rest = add(Kind::IfExpr, {file_, span_of(c->ifs[i]).begin, end}, "", {conditions[i], thens[i], rest});
+    otherwise = add(Kind::IfExpr, {file_, span_of(c->branches[i]->head).begin, end}, "", {conditions[i], values[i], otherwise});
   }
-  return rest;
+  return otherwise;
 }
 
 NodeId Builder::chain(P::ExprContext* c) {
-  if (c->ops.empty() && c->terms[0]->prefixes.empty()) return term(c->terms[0]);
+  if (c->rest.empty() && c->first->prefixes.empty()) return term(c->first);
   Ids operands;
   std::vector<Operator> operators;
   const auto reduce = [&] {
@@ -74,18 +76,19 @@ NodeId Builder::chain(P::ExprContext* c) {
     operands.push_back(add(Kind::Binary, {file_, ast_.span(left).begin, ast_.span(right).end}, text_of(op.token), {left, right}, 0,
                            span_of(op.token)));
   };
-  for (size_t i = 0; i < c->terms.size(); ++i) {
+  for (size_t i = 0; i <= c->rest.size(); ++i) {
     if (i > 0) {
-      const int incoming = level(c->ops[i - 1]->getType());
+      antlr4::Token* const op = c->rest[i - 1]->op;
+      const int incoming = level(op->getType());
       while (!operators.empty() && (operators.back().level > incoming || (operators.back().level == incoming && incoming != kPower))) {
         if (incoming == kCompare && operators.back().level == kCompare && !failed) {
-          syntax(span_of(c->ops[i - 1]), "comparisons do not chain").helps.emplace_back("write `a < b and b < c`");
+          syntax(span_of(op), "comparisons do not chain").helps.emplace_back("write `a < b and b < c`");
         }
         reduce();
       }
-      operators.push_back({incoming, c->ops[i - 1], false});
+      operators.push_back({incoming, op, false});
     }
-    P::TermContext* const t = c->terms[i];
+    P::TermContext* const t = i == 0 ? c->first : c->rest[i - 1]->value;
     if (too_long(t->prefixes.size(), span_of(t))) return 0;
     for (antlr4::Token* prefix : t->prefixes) {
       const bool is_not = prefix->getType() == T::NOT;
@@ -148,6 +151,10 @@ NodeId Builder::primary(P::TermContext* c) {
       default: return add(Kind::Bool, span_of(c->atom), text_of(c->atom), {});
     }
   }
+  return bracketed(c->group);
+}
+
+NodeId Builder::bracketed(P::BracketedContext* c) {
   const Span span = {file_, span_of(c->open).begin, span_of(c->close).end};
   if (c->inner != nullptr) return add(Kind::Paren, span, "", {expr(c->inner)});
   if (c->first == nullptr) return add(Kind::List, span, "", {});

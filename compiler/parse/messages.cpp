@@ -42,6 +42,12 @@ std::string misspelled_starter(const PieceStream& piece, Where where, std::strin
   return diag::nearest(word, starters(where));
 }
 
+/// After these a newline does not end the statement.
+bool ends_no_line(uint32_t type) {
+  return type == T::ASSIGN || type == T::COMMA || (type >= T::POW && type <= T::GT) || type == T::AND || type == T::OR || type == T::THEN ||
+         type == T::ELSE;
+}
+
 std::string joined(const std::vector<size_t>& tokens) {
   std::vector<std::string> names;
   for (const size_t t : tokens) {
@@ -58,7 +64,7 @@ std::string joined(const std::vector<size_t>& tokens) {
 
 }  // namespace
 
-void report_stop(const Stop& stop, const Expected_& expected, const PieceStream& piece, Where where, const Token* after,
+void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& piece, Where where, const Token* after,
                  std::string_view text, uint32_t file, Problems& problems) {
   const auto text_of = [&](const auto& t) { return text.substr(t.begin, t.end - t.begin); };
   if (const std::string meant = misspelled_starter(piece, where, text); !meant.empty()) {
@@ -100,13 +106,21 @@ void report_stop(const Stop& stop, const Expected_& expected, const PieceStream&
   if (t.type == T::IDENT) {
     static const std::vector<std::string> kInside = {"when", "from", "after", "max", "in", "then", "else", "by", "and", "or", "not",
                                                      "for", "uninitialized", "op"};
-    if (const std::string meant = diag::nearest(text_of(t), kInside); !meant.empty()) {
+    // Short names are too near to everything.
+    const std::string meant = t.end - t.begin >= 4 ? diag::nearest(text_of(t), kInside) : std::string();
+    if (!meant.empty()) {
       p.helps.push_back(fmt::format("did you mean `{}`?", meant));
     }
   } else if (t.type == T::ASSIGN && stop.token > 0 && piece.token(0).type == T::STMT_IF) {
     p.helps.emplace_back("comparison is `==`");
   } else if (is_word(t.type) && wanted == "a name") {
     p.helps.push_back(fmt::format("{} is a keyword; take another name", found));
+  }
+  for (size_t i = stop.token; i > 0 && i + 1 >= stop.token; --i) {
+    const PieceToken& last = piece.token(i - 1);
+    if (!ends_no_line(last.type) || text.substr(last.end, piece.token(i).begin - last.end).find('\n') == std::string_view::npos) continue;
+    p.helps.push_back(fmt::format("the line before ends in {}, so the statement goes on in this one", quoted(text_of(last))));
+    break;
   }
   if (expected.tokens.size() == 1 && expected.tokens[0] == T::SK_OPEN) {
     p.helps.emplace_back("the block of a super kernel stands in `<` and `>`");

@@ -23,6 +23,13 @@ class StopStrategy : public antlr4::ANTLRErrorStrategy {
   [[noreturn]] static void stop(antlr4::Parser* parser) { throw Stop{parser->getInputStream()->index(), parser->getState()}; }
 };
 
+/// A piece that went on behind its statement stops with this in place of a parser state.
+constexpr size_t kBehind = static_cast<size_t>(-1);
+void at_end(P& parser) {
+  antlr4::TokenStream* const stream = parser.getTokenStream();
+  if (stream->LA(1) != kEnd) throw Stop{stream->index(), kBehind};
+}
+
 /// How a piece that begins with `token` is read, and where it may stand.
 struct Form {
   uint32_t token;
@@ -38,7 +45,7 @@ constexpr unsigned kStatements = at(Where::Statements) | kTop;
 #define SK_FORM(token, where, rule, build)                 \
   {T::token, where, [](P& p, Builder& b) -> ast::NodeId {  \
      auto* const context = p.rule();                       \
-     p.match(kEnd);                                        \
+     at_end(p);                                            \
      return b.build(context);                              \
    }}
 constexpr Form kForms[] = {
@@ -137,17 +144,20 @@ struct PieceParser::Impl {
     return 0;
   }
 
-  Expected_ expected(const Stop& stop) {
-    Expected_ out;
+  Wanted expected(const Stop& stop) {
+    Wanted out;
+    if (stop.state == kBehind) {
+      out.tokens = {kEnd};
+      return out;
+    }
     const antlr4::atn::ATN& atn = parser.getATN();
     if (stop.state >= atn.states.size()) return out;
     const antlr4::misc::IntervalSet set = atn.nextTokens(atn.states[stop.state]);
     for (const ssize_t type : set.toList()) {
-      if (type == antlr4::Token::EPSILON) continue;
+      if (type == static_cast<ssize_t>(antlr4::Token::EPSILON)) continue;
       out.tokens.push_back(static_cast<size_t>(type));
     }
     const auto has = [&](size_t type) { return std::find(out.tokens.begin(), out.tokens.end(), type) != out.tokens.end(); };
-    out.end = has(kEnd);
     out.expression = has(T::FLOAT) && has(T::LPAREN);
     out.type = !out.expression && has(T::IDENT) && has(T::LPAREN) && has(T::LBRACKET);
     return out;
@@ -184,7 +194,7 @@ ast::NodeId PieceParser::run_expression(const std::vector<PieceToken>& piece, Bu
   Stop stopped{static_cast<size_t>(-1), 0};
   const auto read = [](P& p, Builder& b) {
     auto* const context = p.expr();
-    p.match(kEnd);
+    at_end(p);
     return b.expr(context);
   };
   const ast::NodeId id = impl_->guarded(piece, end, build, read, stopped);

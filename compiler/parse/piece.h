@@ -53,10 +53,9 @@ struct Stop {
 };
 
 /// What the parser could have read where it stopped.
-struct Expected_ {
+struct Wanted {
   bool expression = false;
   bool type = false;
-  bool end = false;
   std::vector<size_t> tokens;
 };
 
@@ -80,7 +79,7 @@ class PieceParser {
 };
 
 /// The message for a piece that stopped.
-void report_stop(const Stop& stop, const Expected_& expected, const PieceStream& piece, Where where, const Token* after,
+void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& piece, Where where, const Token* after,
                  std::string_view text, uint32_t file, Problems& problems);
 /// The message for a piece whose first token begins nothing here.
 void report_misplaced(const PieceToken& first, Where where, std::string_view text, uint32_t file, Problems& problems);

@@ -142,8 +142,11 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
 }
 
 void Problems::report(diag::Engine& diags) {
-  std::stable_sort(list_.begin(), list_.end(), [](const Problem& a, const Problem& b) { return a.span.begin < b.span.begin; });
-  for (Problem& p : list_) {
+  std::vector<size_t> order(list_.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(list_[a].span.begin, a) < std::pair(list_[b].span.begin, b); });
+  for (const size_t i : order) {
+    Problem& p = list_[i];
     auto builder = p.args.empty()       ? diags.report(p.span, p.id)
                    : p.args.size() == 1 ? diags.report(p.span, p.id, p.args[0])
                                         : diags.report(p.span, p.id, p.args[0], p.args[1]);

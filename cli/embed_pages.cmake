@@ -1,0 +1,10 @@
+# Writes docs/diagnostics/*.md as rows {"SK3004", R"page(…)page"} of a C++ table.
+file(GLOB pages ${DIR}/*.md)
+list(SORT pages)
+set(text "")
+foreach(page ${pages})
+  get_filename_component(id ${page} NAME_WE)
+  file(READ ${page} content)
+  string(APPEND text "{\"${id}\", R\"page(${content})page\"},\n")
+endforeach()
+file(WRITE ${OUT} "${text}")

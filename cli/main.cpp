@@ -1,0 +1,26 @@
+// skdsl — the command line program
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  skdsl::cli::Context context{.in = std::cin, .out = std::cout, .err = std::cerr};
+  const char* const no_color = std::getenv("NO_COLOR");
+  const bool allowed = no_color == nullptr || *no_color == '\0';
+  context.out_is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  context.err_is_terminal = ::isatty(STDERR_FILENO) != 0;
+  context.out_colour = allowed && context.out_is_terminal;
+  context.err_colour = allowed && context.err_is_terminal;
+  const int code = skdsl::cli::run(std::vector<std::string>(argv + 1, argv + argc), context);
+  std::cout.flush();
+  if (!std::cout && code == 0) {
+    std::cerr << "error: cannot write to standard output\n";
+    return 3;
+  }
+  return code;
+}
