@@ -97,7 +97,7 @@ struct CountingIterator {
 /// Builds the value from parser events; nesting is kept on our own stack.
 class Builder {
  public:
-  explicit Builder(const char* const* read) : read_(read) {}
+  explicit Builder(const char* const* read) : begin_(*read), read_(read) {}
 
   bool null() { return add(nullptr); }
   bool boolean(bool b) { return add(b); }
@@ -118,7 +118,7 @@ class Builder {
     Frame& frame = stack_.back();
     if (!frame.keys.insert(name).second) {
       error = fmt::format("duplicate key `{}`; each key may stand once", shortened(name));
-      error_at = *read_;  // just behind the closing quote
+      error_position = static_cast<size_t>(*read_ - begin_);  // the closing quote
       return false;
     }
     frame.key = std::move(name);
@@ -126,20 +126,21 @@ class Builder {
   }
 
   template <class Exception>
-  bool parse_error(size_t, const std::string&, const Exception& e) {
+  bool parse_error(size_t position, const std::string&, const Exception& e) {
     // "[json.exception.…] parse error at line 1, column 2: what": the place is ours to say.
     std::string_view what = e.what();
     if (const size_t at = what.find("column "); at != what.npos)
       if (const size_t colon = what.find(": ", at); colon != what.npos) what.remove_prefix(colon + 2);
     if (what.starts_with("[")) what.remove_prefix(std::min(what.size(), what.find("] ") + 2));
     error = shortened(what);
-    error_at = *read_;
+    // Behind a number, the lexer itself has read one character more than it counts.
+    error_position = position;
     return false;
   }
 
   Json root;
   std::string error;
-  const char* error_at = nullptr;
+  size_t error_position = 0;  // characters read, the offending one included
 
  private:
   struct Frame {
@@ -167,7 +168,7 @@ class Builder {
   bool open(Json json) {
     if (stack_.size() >= kMaxJsonDepth) {
       error = fmt::format("more than {} levels of lists and objects", kMaxJsonDepth);
-      error_at = *read_;
+      error_position = static_cast<size_t>(*read_ - begin_);
       return false;
     }
     stack_.push_back({std::move(json), {}, {}});
@@ -179,7 +180,8 @@ class Builder {
     return add(std::move(done));
   }
 
-  const char* const* read_;
+  const char* begin_;
+  const char* const* read_;  // how far the lexer has read
   std::vector<Frame> stack_;
 };
 
@@ -263,9 +265,8 @@ Expected<Json> parse_json(std::string_view text, const std::string& where) {
   const CountingIterator last{text.data() + text.size(), &read};
   if (nlohmann::json::sax_parse(first, last, &builder)) return std::move(builder.root);
 
-  // The last character read is the offending one, unless the text ended.
-  const char* at = std::clamp(builder.error_at ? builder.error_at : read, text.data(), text.data() + text.size());
-  const std::string_view before = text.substr(0, static_cast<size_t>(at - text.data()));
+  // At the end of the text the position lies behind it.
+  const std::string_view before = text.substr(0, std::min(builder.error_position, text.size()));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const size_t column = before.size() - (before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1);
   return fail(fmt::format("{}:{}:{}: {}", where, line, std::max<size_t>(column, 1), builder.error));

@@ -28,6 +28,9 @@ size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   return above[b.size()];
 }
 
-size_t slip_limit(std::string_view name) { return std::clamp<size_t>(name.size() / 4, 1, 8); }
+size_t slip_limit(std::string_view name) {
+  // Two, so that exchanged letters count, but not where two edits could turn any name into any other.
+  return name.size() < 4 ? 1 : std::clamp<size_t>(name.size() / 4, 2, 8);
+}
 
 }  // namespace skdsl
