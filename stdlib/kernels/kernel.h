@@ -120,7 +120,8 @@ inline I saturate(float x) {
   return static_cast<I>(x);
 }
 
-/// Register to storage: floats round to nearest even, float to integer saturates, integers wrap.
+/// Register to storage: floats round to nearest even, float to integer saturates, integers wrap. There is one NaN:
+/// which of two NaN operands an addition keeps is the compiler's choice and may differ between loops.
 template <class S, class R>
 inline S written(R x) {
   if constexpr (std::is_same_v<S, Bool>)
@@ -130,7 +131,7 @@ inline S written(R x) {
   else if constexpr (std::is_integral_v<S>)
     return static_cast<S>(x);
   else
-    return from_f32<S>(static_cast<float>(x));
+    return from_f32<S>(x == x ? static_cast<float>(x) : std::numeric_limits<float>::quiet_NaN());
 }
 
 /// n elements into registers; stride 0 repeats one.
@@ -157,13 +158,31 @@ inline void store(void* to, sk_dtype dtype, int64_t stride, const R* from, int64
   });
 }
 
+/// n elements of one dtype, bit by bit.
+inline void copy_elements(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t bytes,
+                          int64_t n) {
+  if (n == 0) return;
+  if (to_stride == 1 && from_stride == 1) {
+    std::memmove(to, from, static_cast<size_t>(n * bytes));
+    return;
+  }
+  const auto strided = [&]<class U>(U) {
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(static_cast<char*>(to) + i * to_stride * bytes, static_cast<const char*>(from) + i * from_stride * bytes,
+                  sizeof(U));
+  };
+  switch (bytes) {
+    case 1: return strided(uint8_t{});
+    case 2: return strided(uint16_t{});
+    case 4: return strided(uint32_t{});
+    case 8: return strided(uint64_t{});
+  }
+}
+
 /// n elements from one dtype to another; equal dtypes keep their bits.
 inline void convert(void* to, sk_dtype to_dtype, int64_t to_stride, const void* from, sk_dtype from_dtype,
                     int64_t from_stride, int64_t n) {
-  if (to_dtype == from_dtype && to_stride == 1 && from_stride == 1) {
-    if (n > 0) std::memmove(to, from, static_cast<size_t>(n * dtype_bytes(to_dtype)));
-    return;
-  }
+  if (to_dtype == from_dtype) return copy_elements(to, to_stride, from, from_stride, dtype_bytes(to_dtype), n);
   const auto chunks = [&](auto* registers) {
     for (int64_t i = 0; i < n; i += kChunk) {
       const int64_t m = std::min(kChunk, n - i);
