@@ -327,11 +327,7 @@ class Verifier {
         if (!index.is_constant() || at >= p_.constants.size()) return say("{} names no constant of the program", what(op));
         const ConstantData& c = p_.constants[at];
         const Type& t = type_of(op.results[0]);
-        if (!t.is_tensor()) {
-          if (!host_literal(t.kind, c)) say("{} gives {}, constant {} is {}", what(op), type(t), at, text::of(c).substr(2));
-          return;
-        }
-        if (t.dtype != c.dtype || t.dims != std::vector<Dim>(c.shape.begin(), c.shape.end()))
+        if (!t.is_tensor() || t.dtype != c.dtype || t.dims != std::vector<Dim>(c.shape.begin(), c.shape.end()))
           say("{} gives {}, constant {} is {}", what(op), type(t), at, text::of(c).substr(2));
         return;
       }
@@ -361,18 +357,6 @@ class Verifier {
       }
       default: return;
     }
-  }
-
-  // Host literals stand in the pool too: a float as f32[], an integer as i64[], a list as i64[n].
-  static bool host_literal(Kind kind, const ConstantData& c) {
-    switch (kind) {
-      case Kind::HostInt: return c.dtype == DType::I64 && c.shape.empty();
-      case Kind::HostFloat: return c.dtype == DType::F32 && c.shape.empty();
-      case Kind::HostBool: return c.dtype == DType::Bool && c.shape.empty();
-      case Kind::HostList: return c.dtype == DType::I64 && c.shape.size() == 1;
-      case Kind::Tensor: break;
-    }
-    return false;
   }
 
   void named(const Op& op, const Declared& table, std::string_view kind, const Type& t) {
