@@ -1,13 +1,10 @@
 #include "cli/model_run.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
-#include <iostream>
+#include <iterator>
 
 #include "runtime/base/file.h"
 #include "runtime/base/json.h"
@@ -22,8 +19,6 @@ namespace skdsl::cli {
 namespace fs = std::filesystem;
 
 namespace {
-bool colour() { return isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"); }
-
 double ms_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
@@ -47,8 +42,9 @@ Expected<std::vector<int32_t>> parse_ids(const std::string& text) {
 }
 
 /// Everything of one run that the report needs.
-struct Run {
+struct RunState {
   const RunOptions& options;
+  Context& context;
   source::Sources sources;
   diag::Engine diags{sources};
   sema::Modules modules{diags};
@@ -61,11 +57,12 @@ struct Run {
   double load_ms = 0, compile_ms = 0;
 };
 
-void info(const std::string& line) { std::fprintf(stderr, "info: %s\n", line.c_str()); }
-void warning(const std::string& line) { std::fprintf(stderr, "warning: %s\n", line.c_str()); }
+void info(RunState& run, const std::string& line) { run.context.err << "info: " << line << '\n'; }
+void warning(RunState& run, const std::string& line) { run.context.err << "warning: " << line << '\n'; }
 
 /// Until a super-kernel compiler and a stream scheduler act on them, these constructs change nothing; say so once.
-void tell_recorded_only(const plan::Program& program) {
+void tell_recorded_only(RunState& run) {
+  const plan::Program& program = run.compiled->program;
   size_t scopes = 0, streams = 0, cores = 0, prefetches = 0;
   for (const plan::Context& c : program.contexts) {
     scopes += c.kind == plan::Context::Kind::SuperKernel;
@@ -76,10 +73,10 @@ void tell_recorded_only(const plan::Program& program) {
     for (const plan::Region& r : f.regions)
       for (const plan::OpId id : r.ops) prefetches += f.ops[id].code == Opcode::Prefetch;
   if (scopes + streams + cores + prefetches == 0) return;
-  info(fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; operators run in program order", scopes, streams, cores, prefetches));
+  info(run, fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; operators run in program order", scopes, streams, cores, prefetches));
 }
 
-Expected<void> read_prompts(Run& run) {
+Expected<void> read_prompts(RunState& run) {
   const RunOptions& o = run.options;
   for (const std::string& text : o.prompt_ids) {
     auto ids = parse_ids(text);
@@ -92,7 +89,7 @@ Expected<void> read_prompts(Run& run) {
                 {"help: give token ids instead: --prompt-ids 1,2,3"});
   for (std::string text : o.prompts) {
     if (text == "-") {
-      text.assign(std::istreambuf_iterator<char>(std::cin), {});
+      text.assign(std::istreambuf_iterator<char>(run.context.in), {});
       if (!text.empty() && text.back() == '\n') text.pop_back();
     }
     auto ids = run.tokenizer->encode(text);
@@ -103,7 +100,7 @@ Expected<void> read_prompts(Run& run) {
 }
 
 /// Weights and the session of a compiled program.
-Expected<void> load(Run& run, std::atomic<bool>& interrupt) {
+Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   const auto start = std::chrono::steady_clock::now();
   const Prepared& p = *run.prepared;
   model::WeightOptions wo;
@@ -114,7 +111,7 @@ Expected<void> load(Run& run, std::atomic<bool>& interrupt) {
   auto weights = model::Weights::load(run.compiled->program, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
   if (!weights) return tl::unexpected(weights.error());
   run.weights = std::move(*weights);
-  for (const std::string& w : run.weights->warnings()) warning(w);
+  for (const std::string& w : run.weights->warnings()) warning(run, w);
   model::SessionOptions so;
   so.mode = p.compile.sema.builtins.exe_mode;
   so.threads = static_cast<uint32_t>(run.options.threads);
@@ -140,7 +137,12 @@ Json ids_json(const std::vector<int32_t>& ids) {
   return out;
 }
 
-Json report_json(const Run& run, const model::GenerateResult* result, const std::vector<std::optional<std::string>>& texts) {
+Json diagnostics_of(const RunState& run) {
+  auto list = parse_json(diagnostics_json(run.diags), "diagnostics");
+  return list ? std::move(*list) : Json(Json::Array{});
+}
+
+Json report_json(const RunState& run, const model::GenerateResult* result, const std::vector<std::optional<std::string>>& texts) {
   const model::Counters& c = run.session->counters();
   Json::Array requests;
   for (size_t i = 0; result && i < result->requests.size(); ++i)
@@ -148,11 +150,6 @@ Json report_json(const Run& run, const model::GenerateResult* result, const std:
   std::vector<std::string> scopes;
   for (const plan::Context& ctx : run.compiled->program.contexts)
     if (ctx.kind == plan::Context::Kind::SuperKernel && std::find(scopes.begin(), scopes.end(), ctx.name) == scopes.end()) scopes.push_back(ctx.name);
-  Json::Array diagnostics;
-  for (const diag::Diagnostic& d : run.diags.all()) {
-    auto parsed = parse_json(diag::to_json(d, run.sources), "diagnostic");
-    diagnostics.push_back(parsed ? std::move(*parsed) : Json(d.message));
-  }
   return Json::Object{
       {"format_version", 1},
       {"mode", run.session->mode()},
@@ -167,10 +164,10 @@ Json report_json(const Run& run, const model::GenerateResult* result, const std:
                             {"compile_ms", run.compile_ms + run.session->timings().compile_ms},
                             {"prefill_ms", result ? result->prefill_ms : 0.0},
                             {"decode_ms_per_token", result ? result->decode_ms_per_token : 0.0}}},
-      {"diagnostics", std::move(diagnostics)}};
+      {"diagnostics", diagnostics_of(run)}};
 }
 
-Expected<void> write_logits(const Run& run, const model::GenerateResult& result) {
+Expected<void> write_logits(const RunState& run, const model::GenerateResult& result) {
   Json::Array requests;
   for (size_t i = 0; i < result.requests.size(); ++i) {
     const model::GeneratedSequence& s = result.requests[i];
@@ -186,7 +183,7 @@ Expected<void> write_logits(const Run& run, const model::GenerateResult& result)
 }
 
 /// The completion without the trailing end token.
-std::string completion(const Run& run, const model::GeneratedSequence& s) {
+std::string completion(const RunState& run, const model::GeneratedSequence& s) {
   std::vector<int32_t> ids = s.tokens;
   if (s.stop == model::StopReason::Eos && !ids.empty()) ids.pop_back();
   if (run.tokenizer) return run.tokenizer->decode(ids, true);
@@ -195,11 +192,11 @@ std::string completion(const Run& run, const model::GeneratedSequence& s) {
   return out;
 }
 
-int generate(Run& run, std::atomic<bool>& interrupt) {
+int generate(RunState& run, std::atomic<bool>& interrupt) {
   const RunOptions& o = run.options;
   const config::Builtins& b = run.prepared->compile.sema.builtins;
   if (run.prompts.empty())
-    return print_error({ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}});
+    return report(Error{ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}}, run.context);
   model::GenerateRequest request;
   request.prompts = run.prompts;
   request.max_new_tokens = o.max_new_tokens;
@@ -208,7 +205,7 @@ int generate(Run& run, std::atomic<bool>& interrupt) {
   if (run.prepared->checkpoint) {
     const fs::path at(run.prepared->weights_folder);
     auto eos = model::stop_token_ids(fs::is_directory(at) ? at : at.parent_path(), run.prepared->hf_config);
-    if (!eos) return print_error(eos.error());
+    if (!eos) return report(eos.error(), run.context);
     request.eos = std::move(*eos);
   }
   request.ignore_eos = o.ignore_eos;
@@ -229,85 +226,68 @@ int generate(Run& run, std::atomic<bool>& interrupt) {
     const bool end = !o.ignore_eos && std::find(request.eos.begin(), request.eos.end(), token) != request.eos.end();
     if (end) return;
     if (stream)
-      std::fputs(stream->push(token).c_str(), stdout);
+      run.context.out << stream->push(token);
     else
-      std::printf("%s%d", first ? "" : ",", token);
+      run.context.out << (first ? "" : ",") << token;
     first = false;
-    std::fflush(stdout);
+    run.context.out.flush();
   };
   if (o.steps)
-    callbacks.on_step = [](const model::StepInfo& s) {
-      std::fprintf(stderr, "step %llu: %s, %lld rows, %lld padding, %.3f ms%s\n", static_cast<unsigned long long>(s.step),
-                   s.prefill ? "prefill, interpreter" : s.graph ? "decode, static graph" : "decode, interpreter", static_cast<long long>(s.rows),
-                   static_cast<long long>(s.padding), s.ms, s.compiled ? ", compiled" : "");
+    callbacks.on_step = [&](const model::StepInfo& s) {
+      run.context.err << fmt::format("step {}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.step,
+                                     s.prefill ? "prefill, interpreter" : s.graph ? "decode, static graph" : "decode, interpreter", s.rows, s.padding, s.ms,
+                                     s.compiled ? ", compiled" : "");
     };
   auto result = model::generate(*run.session, request, callbacks);
   if (!result) {
-    if (streaming && !first) std::fputs("\n", stdout);
+    if (streaming && !first) run.context.out << '\n';
     if (interrupt.load()) return 130;
-    return print_error(result.error());
+    return report(result.error(), run.context);
   }
   std::vector<std::optional<std::string>> texts;
   for (const auto& s : result->requests) texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
   if (!o.dump_logits.empty())
-    if (auto ok = write_logits(run, *result); !ok) return print_error(ok.error());
+    if (auto ok = write_logits(run, *result); !ok) return report(ok.error(), run.context);
   if (o.json) {
-    std::puts(to_json(report_json(run, &*result, texts), 1).c_str());
+    run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
-    if (stream) std::fputs(stream->finish().c_str(), stdout);
-    std::fputs("\n", stdout);
+    if (stream) run.context.out << stream->finish();
+    run.context.out << '\n';
   } else {
-    for (const auto& s : result->requests) std::puts(completion(run, s).c_str());
+    for (const auto& s : result->requests) run.context.out << completion(run, s) << '\n';
   }
   return 0;
 }
 }  // namespace
 
-int print_error(const Error& error) {
-  std::fprintf(stderr, colour() ? "\033[1;31merror\033[0m: %s\n" : "error: %s\n", error.message.c_str());
-  for (const std::string& note : error.notes) std::fprintf(stderr, note.starts_with("help: ") ? "  = %s\n" : "  note: %s\n", note.c_str());
-  return static_cast<int>(error.kind);
-}
-
-int print_diagnostics(const diag::Engine& diags, size_t from) {
-  for (size_t i = from; i < diags.all().size(); ++i) std::fputs(diag::to_human(diags.all()[i], diags.sources(), colour()).c_str(), stderr);
-  if (diags.errors() > 1) std::fprintf(stderr, "%zu errors\n", diags.errors());
-  return diags.has_errors() ? 1 : 0;
-}
-
-int run_model(const RunOptions& options, std::atomic<bool>& interrupt) {
-  Run run{options};
+int run_model(const RunOptions& options, Context& context, std::atomic<bool>& interrupt) {
+  RunState run{options, context};
   run.diags.strict = options.strict;
   const auto started = std::chrono::steady_clock::now();
   const auto diagnostics = [&](int code) {
-    print_diagnostics(run.diags);
+    report(run.diags, context);
     if (options.json && code != 0) {
-      Json::Array all;
-      for (const diag::Diagnostic& d : run.diags.all()) {
-        auto parsed = parse_json(diag::to_json(d, run.sources), "diagnostic");
-        if (parsed) all.push_back(std::move(*parsed));
-      }
-      std::puts(to_json(Json::Object{{"format_version", 1}, {"diagnostics", std::move(all)}}, 1).c_str());
+      run.context.out << to_json(Json::Object{{"format_version", 1}, {"diagnostics", diagnostics_of(run)}}, 1) << '\n';
     }
     return code;
   };
   run.modules.load_main(options.file);
   if (run.diags.has_errors()) return diagnostics(1);
   auto prepared = prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
-  if (!prepared) return print_error(prepared.error());
+  if (!prepared) return report(prepared.error(), run.context);
   run.prepared = std::move(*prepared);
   if (!options.print_after.empty())
-    run.prepared->compile.passes.print = [](const passes::Pass& pass, const plan::Program& program) {
-      std::fprintf(stderr, "// after %s\n%s", std::string(pass.name).c_str(), plan::print(program).c_str());
+    run.prepared->compile.passes.print = [&](const passes::Pass& pass, const plan::Program& program) {
+      context.err << "// after " << pass.name << '\n' << plan::print(program);
     };
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);
   if (!run.compiled->has_script && run.compiled->model.empty())
-    return print_error({ErrorKind::Input, options.file + " has no model and no top-level statements: there is nothing to run",
-                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}});
-  print_diagnostics(run.diags);
-  for (const std::string& line : run.prepared->infos) info(line);
+    return report(Error{ErrorKind::Input, options.file + " has no model and no top-level statements: there is nothing to run",
+                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}}, run.context);
+  report(run.diags, context);
+  for (const std::string& line : run.prepared->infos) info(run, line);
 
   const auto load_started = std::chrono::steady_clock::now();
   if (!run.prepared->weights_folder.empty()) {
@@ -319,20 +299,20 @@ int run_model(const RunOptions& options, std::atomic<bool>& interrupt) {
       if (tokenizer)
         run.tokenizer = std::move(*tokenizer);
       else if (!options.prompts.empty())
-        return print_error(tokenizer.error());
+        return report(tokenizer.error(), run.context);
       else
-        warning(tokenizer.error().message + "; ids are printed");
+        warning(run, tokenizer.error().message + "; ids are printed");
     }
   }
-  if (auto ok = read_prompts(run); !ok) return print_error(ok.error());
+  if (auto ok = read_prompts(run); !ok) return report(ok.error(), run.context);
   run.load_ms = ms_since(load_started);
-  if (auto ok = load(run, interrupt); !ok) return print_error(ok.error());
-  tell_recorded_only(run.compiled->program);
+  if (auto ok = load(run, interrupt); !ok) return report(ok.error(), run.context);
+  tell_recorded_only(run);
   if (!run.compiled->has_script) return generate(run, interrupt);
 
   auto results = run.session->call("main", {});
-  if (!results) return interrupt.load() ? 130 : print_error(results.error());
-  if (options.json) std::puts(to_json(report_json(run, nullptr, {}), 1).c_str());
+  if (!results) return interrupt.load() ? 130 : report(results.error(), run.context);
+  if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
   return 0;
 }
 

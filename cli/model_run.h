@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/cli.h"
 #include "compiler/compile.h"
 #include "runtime/base/error.h"
 #include "runtime/model/checkpoint.h"
@@ -48,15 +49,13 @@ struct Prepared {
   std::vector<std::string> infos;          // one line each, for stderr
 };
 
+/// Declares the shared options on a command.
+void add_model_options(CLI::App& app, ModelOptions& options);
+
 /// Finds weights and configuration and fills in the built-in names. `requests` is the number of prompts.
 Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests);
 
 /// Loads the file and its imports, compiles; diagnostics are printed. The exit code when it failed.
-int run_model(const RunOptions& options, std::atomic<bool>& interrupt);
-
-/// Prints an Error as the command line shows it and gives its exit code.
-int print_error(const Error& error);
-/// Prints diagnostics to stderr; the exit code (0 or 1).
-int print_diagnostics(const diag::Engine& diags, size_t from = 0);
+int run_model(const RunOptions& options, Context& context, std::atomic<bool>& interrupt);
 
 }  // namespace skdsl::cli

@@ -304,7 +304,7 @@ void attention(Call& c) {
   if (c.need(c.has(kQueryRope) == c.has(kKeyRope), "`query_rope` and `key_rope` go together") && c.has(kQueryRope)) {
     const auto [rope_groups, rope_dim] = heads_and_dim(kKeyRope);
     c.in_is(kQueryRope, {q[0], q[1], rope_dim});
-    c.need(rope_groups == groups, "`key_rope` is {}; `key` is {}", describe(c.abi.in[kKeyRope]), describe(c.abi.in[kKey]));
+    c.need(rope_groups == groups || rope_groups == 1, "`key_rope` is {}; `key` is {}", describe(c.abi.in[kKeyRope]), describe(c.abi.in[kKey]));
   }
   if (!c.rank(kCuQ, 1)) return;
   c.in_is(kKv, c.in(kCuQ));
