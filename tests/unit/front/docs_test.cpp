@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/cli.h"
+#include "compiler/parse/parse.h"
 
 namespace skdsl {
 namespace {
@@ -35,6 +36,28 @@ TEST(Docs, EachDiagnosticHasItsPageAndEachPageItsDiagnostic) {
   }
   for (const auto& entry : fs::directory_iterator(kDocs / "diagnostics")) {
     EXPECT_TRUE(ids.contains(entry.path().stem().string())) << entry.path();
+  }
+}
+
+// What a page recommends must at least be correct syntax: at the top level, in a layer, in a function or in a config.
+TEST(Docs, GoodExamplesParse) {
+  for (const auto& entry : fs::directory_iterator(kDocs / "diagnostics")) {
+    const std::string page = read(entry.path());
+    const size_t head = page.find("## Good\n\n```\n");
+    ASSERT_NE(head, std::string::npos) << entry.path();
+    const size_t begin = head + 13;
+    const std::string code = page.substr(begin, page.find("\n```", begin) - begin);
+    if (code.starts_with("--") || code.starts_with("skdsl ")) continue;
+    std::string errors;
+    bool parses = false;
+    for (const auto& [before, after] : {std::pair("", "\n"), std::pair("layer L() {\n", "\n}\n"), std::pair("fn f() {\n", "\n}\n"), std::pair("config {\n", "\n}\n"), std::pair("model M {\n", "\n}\n")}) {
+      source::Sources sources;
+      diag::Engine diags(sources);
+      parse::parse(sources.add("page", before + code + after), diags);
+      parses = parses || !diags.has_errors();
+      if (diags.has_errors()) errors += diag::to_human(diags.all()[0], sources, false);
+    }
+    EXPECT_TRUE(parses) << entry.path() << "\n" << errors;
   }
 }
 
