@@ -105,9 +105,14 @@ class Arranger {
           push(r.begin, r.end, r.type);
           break;
         case T::BY:
-          if (out_.size() > 1 && out_.back().type == T::SEP && out_[out_.size() - 2].type == T::RBRACE && i + 1 < n &&
-              raw_[i + 1].type == T::LBRACE) {
-            drop_newline();
+          if (i + 1 < n && raw_[i + 1].type == T::LBRACE && after_pattern()) drop_newline();
+          push(r.begin, r.end, r.type);
+          break;
+        case T::IDENT:
+          // `superkernal "x" <` must not make errors of its brackets too.
+          if (i + 1 < n && raw_[i + 1].type == T::STRING && at_statement_start() &&
+              !diag::nearest(text_.substr(r.begin, r.end - r.begin), {"superkernel"}).empty()) {
+            header_depth_ = static_cast<int>(stack_.size());
           }
           push(r.begin, r.end, r.type);
           break;
@@ -157,6 +162,19 @@ class Arranger {
   bool is_newline(const Token& t) const { return t.type == T::SEP && text_[t.begin] != ';'; }
   void drop_newline() {
     if (!out_.empty() && is_newline(out_.back())) out_.pop_back();
+  }
+
+  /// Whether the last block is the pattern of a `replace`, possibly with a newline behind it.
+  bool after_pattern() const {
+    size_t last = out_.size();
+    if (last > 0 && out_[last - 1].type == T::SEP) --last;
+    if (last == 0 || out_[last - 1].type != T::RBRACE) return false;
+    size_t first = out_[last - 1].match;
+    const auto begins = [&](size_t k) {
+      return k == 0 || out_[k - 1].type == T::SEP || out_[k - 1].type == T::LBRACE || out_[k - 1].type == T::SK_OPEN;
+    };
+    while (!begins(first)) --first;
+    return out_[first].type == T::REPLACE && is_word(out_[first + 1].type);
   }
 
   bool open(uint32_t i, uint32_t type) {

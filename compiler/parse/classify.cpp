@@ -49,6 +49,8 @@ bool is_soft(uint32_t type) {
   return begins_statement(type, ignored) || is_infix_word(type) || type == T::OP || type == T::NONE;
 }
 
+bool is_name(uint32_t type) { return type == T::IDENT || is_soft(type); }
+
 bool ends_operand(uint32_t type) {
   return type == T::IDENT || type == T::RPAREN || type == T::RBRACKET || type == T::RBRACE || is_literal(type);
 }
@@ -73,15 +75,16 @@ bool keyword_here(const std::vector<PieceToken>& piece, Follow follow) {
   if (piece.size() < 2) return false;
   const uint32_t next = piece[1].type;
   switch (follow) {
-    case Follow::Word: return is_word(next) && !is_infix_word(next) && next != T::WHEN;
+    case Follow::Word: return is_name(next);
     case Follow::String: return next == T::STRING;
     case Follow::WordOrString: {
       if (next == T::STRING) return true;
       const size_t end = next == T::LPAREN ? closer(piece, 1) + 1 : piece.size();
-      return is_word(next) ? !is_infix_word(next) : next == T::LPAREN && end < piece.size() && ends_header(piece, end);
+      return is_name(next) || (next == T::LPAREN && end < piece.size() && ends_header(piece, end));
     }
     case Follow::Brace: return next == T::LBRACE;
-    case Follow::Operand: return is_word(next) || is_literal(next) || next == T::LPAREN || next == T::LBRACKET || next == T::MINUS;
+    case Follow::Operand:
+      return is_name(next) || next == T::IF || next == T::NOT || is_literal(next) || next == T::LPAREN || next == T::LBRACKET || next == T::MINUS;
     case Follow::Options: {
       if (next != T::LPAREN) return false;
       const size_t end = closer(piece, 1) + 1;
@@ -115,8 +118,9 @@ bool classify(std::vector<PieceToken>& piece, uint32_t file, Problems& problems)
   const bool has_options = head == T::SUPERKERNEL || head == T::STREAM || head == T::CORES;
 
   int depth = 0;
-  int options_depth = -1;   // bracket depth inside an option list
-  bool option_name = false; // in an option list before `=`
+  constexpr int kNoneYet = -1, kOver = -2;
+  int options_depth = kNoneYet;  // bracket depth inside the option list
+  bool option_name = false;      // in an option list before `=`
   std::vector<int> open_ifs = {0};  // conditional expressions without their `else` yet, for each bracket
   int nested = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -126,7 +130,7 @@ bool classify(std::vector<PieceToken>& piece, uint32_t file, Problems& problems)
     switch (t.type) {
       case T::LPAREN:
       case T::LBRACKET:
-        if (t.type == T::LPAREN && has_options && depth == 0 && options_depth < 0 && (head == T::CORES ? i == 1 : i >= 2) &&
+        if (t.type == T::LPAREN && has_options && depth == 0 && options_depth == kNoneYet && (head == T::CORES ? i == 1 : i >= 2) &&
             ends_header(piece, closer(piece, i) + 1)) {
           t.type = T::OPT_OPEN;
           options_depth = depth + 1;
@@ -137,7 +141,7 @@ bool classify(std::vector<PieceToken>& piece, uint32_t file, Problems& problems)
         continue;
       case T::RPAREN:
       case T::RBRACKET:
-        if (depth == options_depth) options_depth = -2;
+        if (depth == options_depth) options_depth = kOver;
         --depth;
         if (open_ifs.size() > 1) {
           nested -= open_ifs.back();
@@ -155,6 +159,9 @@ bool classify(std::vector<PieceToken>& piece, uint32_t file, Problems& problems)
       case T::ASSIGN:
         if (depth == options_depth) option_name = false;
         continue;
+      case T::WHEN:
+        if (depth == 0 && previous != T::DOT) options_depth = kOver;
+        break;
       default: break;
     }
     if (!is_word(t.type)) continue;

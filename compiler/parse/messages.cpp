@@ -48,10 +48,10 @@ bool ends_no_line(uint32_t type) {
          type == T::ELSE;
 }
 
-std::string joined(const std::vector<size_t>& tokens) {
+std::string joined(const std::vector<size_t>& tokens, std::string_view end) {
   std::vector<std::string> names;
   for (const size_t t : tokens) {
-    std::string name = spelled(t);
+    std::string name = t == kEnd ? std::string(end) : spelled(t);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
   std::string out;
@@ -98,7 +98,7 @@ void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& pi
   } else if (expected.type) {
     wanted = "a type";
   } else if (!expected.tokens.empty() && expected.tokens.size() <= 4) {
-    wanted = joined(expected.tokens);
+    wanted = joined(expected.tokens, expected.end);
   }
   Problem& p = problems.syntax(span, wanted.empty() ? fmt::format("unexpected {}", found) : fmt::format("expected {} before {}", wanted, found));
   if (at_end) return;

@@ -151,12 +151,13 @@ class FileParser {
   // ---- pieces
 
   static Where inside(uint32_t first_token, Where where) {
+    if (where == Where::Config) return Where::Config;
     switch (first_token) {
       case T::LAYER:
       case T::MODEL:
       case T::DRAFT: return Where::Members;
       case T::CONFIG: return Where::Config;
-      default: return where == Where::Config ? Where::Config : Where::Statements;
+      default: return Where::Statements;
     }
   }
 

@@ -200,7 +200,9 @@ ast::NodeId PieceParser::run_expression(const std::vector<PieceToken>& piece, Bu
   const ast::NodeId id = impl_->guarded(piece, end, build, read, stopped);
   if (stopped.token != static_cast<size_t>(-1)) {
     static constexpr Token kBrace = {0, 0, T::RBRACE, kNoMatch};
-    report_stop(stopped, impl_->expected(stopped), impl_->stream, Where::Statements, &kBrace, text, file, problems);
+    Wanted wanted = impl_->expected(stopped);
+    wanted.end = "`}`";
+    report_stop(stopped, wanted, impl_->stream, Where::Statements, &kBrace, text, file, problems);
   }
   return id;
 }

@@ -56,6 +56,7 @@ struct Stop {
 struct Wanted {
   bool expression = false;
   bool type = false;
+  std::string_view end = "newline or `;`";  // how the end of the piece is called
   std::vector<size_t> tokens;
 };
 

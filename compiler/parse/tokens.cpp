@@ -174,7 +174,6 @@ std::string spelled(size_t type) {
     case T::STMT_IF: return "`if`";
     case T::OPT_OPEN: return "`(`";
     case T::LAST_COMMA: return "`,`";
-    case kEnd: return "newline or `;`";
     default: break;
   }
   static const grammar::SkLexer* const names = [] {
