@@ -47,7 +47,7 @@ tl::unexpected<Error> cannot_read(const fs::path& path, std::string_view why) {
 
 /// Refuses what is not a file before anything is read, so that nothing blocks or never ends.
 Expected<struct stat> stat_of(const Fd& fd, const fs::path& path, bool pipes) {
-  struct stat info {};
+  struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return cannot_read(path, reason(errno));
   if (S_ISDIR(info.st_mode)) return cannot_read(path, "it is a folder, not a file");
   if (S_ISREG(info.st_mode) || (pipes && S_ISFIFO(info.st_mode))) return info;
@@ -101,7 +101,7 @@ Expected<AtomicFile> AtomicFile::create(const fs::path& path) {
   file.goal_ = path;
   mode_t mode = 0666;  // less what umask takes
   bool exists = false;
-  struct stat info {};
+  struct stat info{};
   if (::stat(path.c_str(), &info) == 0) {
     exists = true;
     mode = info.st_mode & 07777;
@@ -123,7 +123,8 @@ Expected<AtomicFile> AtomicFile::create(const fs::path& path) {
   file.fd_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (file.fd_ < 0) {
     static std::atomic<unsigned> counter{0};
-    file.temporary_ = folder / fmt::format(".{}.{}.{}.tmp", file.goal_.filename().string(), ::getpid(), counter++);
+    file.temporary_ =
+        folder / fmt::format(".{}.{}.{}.tmp", file.goal_.filename().string(), ::getpid(), counter++);
     file.fd_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file.fd_ < 0) {
       file.temporary_.clear();
@@ -169,7 +170,8 @@ Expected<void> AtomicFile::commit() {
   if (temporary_.empty()) {
     // A nameless file can get a name but cannot replace one, so it becomes a temporary name for a moment.
     static std::atomic<unsigned> counter{0};
-    const fs::path named = folder / fmt::format(".{}.{}.{}.new", goal_.filename().string(), ::getpid(), counter++);
+    const fs::path named =
+        folder / fmt::format(".{}.{}.{}.new", goal_.filename().string(), ::getpid(), counter++);
     const std::string self = fmt::format("/proc/self/fd/{}", fd_);
     if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, named.c_str(), AT_SYMLINK_FOLLOW) != 0) {
       return trouble("write", errno);
@@ -180,7 +182,8 @@ Expected<void> AtomicFile::commit() {
   temporary_.clear();
   ::close(std::exchange(fd_, -1));
   // The name itself survives a power cut only when the folder is synced; not every file system can.
-  if (const Fd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); dir.get() >= 0) ::fsync(dir.get());
+  if (const Fd dir(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); dir.get() >= 0)
+    ::fsync(dir.get());
   return {};
 }
 

@@ -31,9 +31,9 @@ class MappedFile {
   std::shared_ptr<void> owner_;
 };
 
-/// A file being written: nameless where the file system allows it, else under a temporary name beside its goal;
-/// `commit` syncs and renames it. Destroyed before that, nothing is left. A goal that is a pipe or a device is written
-/// directly; a symbolic link is followed.
+/// A file being written: nameless where the file system allows it, else under a temporary name beside its
+/// goal; `commit` syncs and renames it. Destroyed before that, nothing is left. A goal that is a pipe or a
+/// device is written directly; a symbolic link is followed.
 class AtomicFile {
  public:
   static Expected<AtomicFile> create(const std::filesystem::path& path);

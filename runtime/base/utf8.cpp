@@ -9,8 +9,8 @@ namespace {
 
 uint8_t byte_at(std::string_view text, size_t i) { return static_cast<uint8_t>(text[i]); }
 
-/// What a lead byte promises: the length of its sequence and the range of the second byte (which excludes overlong
-/// forms, surrogates and values above U+10FFFF). Length 0: no lead byte.
+/// What a lead byte promises: the length of its sequence and the range of the second byte (which excludes
+/// overlong forms, surrogates and values above U+10FFFF). Length 0: no lead byte.
 struct Lead {
   size_t length;
   uint8_t low;

@@ -7,8 +7,8 @@
 
 namespace skdsl {
 
-/// The byte offset of the first byte that is not well-formed UTF-8 (overlong forms, surrogates and what lies above
-/// U+10FFFF included); nothing when all is well.
+/// The byte offset of the first byte that is not well-formed UTF-8 (overlong forms, surrogates and what lies
+/// above U+10FFFF included); nothing when all is well.
 std::optional<size_t> invalid_utf8(std::string_view text);
 
 /// The largest offset <= `offset` at which no character of `text` is cut.

@@ -45,7 +45,8 @@ Expected<Listing> list(const fs::path& folder) {
     if (file.extension() == ".safetensors") found.safetensors.push_back(file.filename().string());
     if (is_foreign_weights(file)) found.foreign.push_back(file.filename().string());
   }
-  if (ec) return fail_environment(fmt::format("cannot list the folder `{}`: {}", folder.string(), ec.message()));
+  if (ec)
+    return fail_environment(fmt::format("cannot list the folder `{}`: {}", folder.string(), ec.message()));
   std::sort(found.safetensors.begin(), found.safetensors.end());
   std::sort(found.foreign.begin(), found.foreign.end());
   return found;
@@ -54,7 +55,8 @@ Expected<Listing> list(const fs::path& folder) {
 /// The index's map of tensors to shards.
 using WeightMap = std::map<std::string, std::string>;
 
-/// A shard is a file of the folder itself or of a folder below; the name is the index's claim, so it is checked.
+/// A shard is a file of the folder itself or of a folder below; the name is the index's claim, so it is
+/// checked.
 bool stays_inside(const std::string& shard) {
   const fs::path path(shard);
   if (shard.empty() || path.is_absolute() || !path.has_filename()) return false;
@@ -74,13 +76,14 @@ Expected<WeightMap> read_index(const fs::path& file) {
   WeightMap out;
   for (const auto& [name, shard] : map->as_object()) {
     if (!shard.is_string()) {
-      return fail(fmt::format("`{}`: weight_map of `{}` is {}; expected the name of a shard file", file.string(), name,
-                              shard.kind()));
+      return fail(fmt::format("`{}`: weight_map of `{}` is {}; expected the name of a shard file",
+                              file.string(), name, shard.kind()));
     }
     if (!stays_inside(shard.as_string())) {
-      return fail(fmt::format("`{}`: weight_map sends `{}` to `{}`; a shard must be a file inside the folder of the "
-                              "index",
-                              file.string(), name, shard.as_string()));
+      return fail(
+          fmt::format("`{}`: weight_map sends `{}` to `{}`; a shard must be a file inside the folder of the "
+                      "index",
+                      file.string(), name, shard.as_string()));
     }
     out.emplace(name, fs::path(shard.as_string()).lexically_normal().string());
   }
@@ -104,8 +107,9 @@ Expected<Found> locate_shards(const fs::path& folder) {
   for (const auto& [shard, name] : shards) {
     std::error_code ec;
     if (!fs::exists(folder / shard, ec)) {
-      return fail(fmt::format("`{}`: shard `{}` is missing (it holds `{}`)", index_file.string(), shard, name),
-                  {"help: download all files of the checkpoint into one folder"});
+      return fail(
+          fmt::format("`{}`: shard `{}` is missing (it holds `{}`)", index_file.string(), shard, name),
+          {"help: download all files of the checkpoint into one folder"});
     }
     found.files.push_back(folder / shard);
   }
@@ -122,8 +126,8 @@ Expected<Found> locate(const fs::path& folder) {
   const auto& names = listing->safetensors;
   if (names.size() == 1) return Found{{folder / names[0]}, {}};
   if (names.size() > 1) {
-    return fail(fmt::format("`{}` holds {} .safetensors files (`{}`, `{}`{}) but no {}", folder.string(), names.size(),
-                            names[0], names[1], names.size() > 2 ? ", …" : "", kIndexFile),
+    return fail(fmt::format("`{}` holds {} .safetensors files (`{}`, `{}`{}) but no {}", folder.string(),
+                            names.size(), names[0], names[1], names.size() > 2 ? ", …" : "", kIndexFile),
                 {"help: add the index, or name one of the files instead of the folder"});
   }
   if (!listing->foreign.empty()) {
@@ -136,7 +140,8 @@ Expected<Found> locate(const fs::path& folder) {
               {"help: expected a Hugging Face folder (config.json, *.safetensors)"});
 }
 
-/// Index and shards must tell the same story: a tensor that one of them does not know is a sign of mixed files.
+/// Index and shards must tell the same story: a tensor that one of them does not know is a sign of mixed
+/// files.
 Expected<void> check_index(const WeightMap& index, const fs::path& index_file, const Checkpoint& checkpoint) {
   Error error{ErrorKind::Input, {}, {}};
   for (const TensorInfo& t : checkpoint.tensors()) {
@@ -155,8 +160,8 @@ Expected<void> check_index(const WeightMap& index, const fs::path& index_file, c
     }
   if (error.notes.empty()) return {};
   const size_t wrong = error.notes.size();
-  error.message = fmt::format("`{}` does not describe its shards: {} tensor{} out of place", index_file.string(),
-                              wrong, wrong == 1 ? "" : "s");
+  error.message = fmt::format("`{}` does not describe its shards: {} tensor{} out of place",
+                              index_file.string(), wrong, wrong == 1 ? "" : "s");
   error.notes.push_back("help: index and shards must come from one checkpoint; download or write them again");
   return tl::unexpected(std::move(error));
 }
@@ -199,14 +204,15 @@ Expected<Checkpoint> Checkpoint::open(const fs::path& path) {
   auto& order = checkpoint.by_name_;
   order.resize(checkpoint.tensors_.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t a, uint32_t b) { return checkpoint.tensors_[a].name < checkpoint.tensors_[b].name; });
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return checkpoint.tensors_[a].name < checkpoint.tensors_[b].name;
+  });
   for (size_t i = 1; i < order.size(); ++i) {
     const TensorInfo& a = checkpoint.tensors_[order[i - 1]];
     const TensorInfo& b = checkpoint.tensors_[order[i]];
     if (a.name == b.name) {
-      return fail(fmt::format("tensor `{}` is in two shards: `{}` and `{}`", a.name, checkpoint.file_of(a).string(),
-                              checkpoint.file_of(b).string()));
+      return fail(fmt::format("tensor `{}` is in two shards: `{}` and `{}`", a.name,
+                              checkpoint.file_of(a).string(), checkpoint.file_of(b).string()));
     }
   }
   if (!index.empty()) {
@@ -231,9 +237,10 @@ Expected<Tensor> Checkpoint::tensor(std::string_view name) const {
   const std::string file = file_of(*info).string();
   if (info->dtype == SK_NONE) {
     std::string known;
-    for (const auto& row : kDTypeNames) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.safetensors);
-    return fail(fmt::format("`{}`: tensor `{}` is of type {}, which is not supported; supported are {}", file, name,
-                            info->dtype_name, known));
+    for (const auto& row : kDTypeNames)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", row.safetensors);
+    return fail(fmt::format("`{}`: tensor `{}` is of type {}, which is not supported; supported are {}", file,
+                            name, info->dtype_name, known));
   }
   if (info->shape.size() > SK_MAX_RANK) {
     return fail(fmt::format("`{}`: tensor `{}` has {} dimensions; at most {} are supported", file, name,
@@ -242,7 +249,8 @@ Expected<Tensor> Checkpoint::tensor(std::string_view name) const {
   const std::span<const std::byte> data = bytes(*info);
   const auto address = reinterpret_cast<uintptr_t>(data.data());
   if (address % static_cast<uintptr_t>(dtype_bytes(info->dtype)) == 0) {
-    // The ABI's views are not const; the mapping is read-only, so a stray write faults instead of changing weights.
+    // The ABI's views are not const; the mapping is read-only, so a stray write faults instead of changing
+    // weights.
     void* bytes = const_cast<std::byte*>(data.data());
     return Tensor::borrow(info->dtype, info->shape, bytes, maps_[info->file].owner());
   }

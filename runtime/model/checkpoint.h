@@ -5,8 +5,8 @@
 //   folder/model.safetensors.index.json     shards, named by the index
 //   folder/<any>.safetensors                the only one of its kind
 //
-// Everything a header claims is checked when the folder is opened, so a tensor handed out is inside its file and has
-// the bytes that its shape needs. Nothing is read before it is used.
+// Everything a header claims is checked when the folder is opened, so a tensor handed out is inside its file
+// and has the bytes that its shape needs. Nothing is read before it is used.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -24,11 +24,11 @@ namespace skdsl::model {
 /// What a safetensors header says about one tensor.
 struct TensorInfo {
   std::string name;
-  sk_dtype dtype = SK_NONE;   // SK_NONE: of a type that we do not compute with
-  std::string dtype_name;     // as written: "BF16"
+  sk_dtype dtype = SK_NONE;  // SK_NONE: of a type that we do not compute with
+  std::string dtype_name;    // as written: "BF16"
   std::vector<int64_t> shape;
-  uint32_t file = 0;          // index into Checkpoint::files()
-  uint64_t offset = 0;        // of the first byte in that file
+  uint32_t file = 0;    // index into Checkpoint::files()
+  uint64_t offset = 0;  // of the first byte in that file
   uint64_t bytes = 0;
 };
 
@@ -48,8 +48,8 @@ class Checkpoint {
   std::span<const TensorInfo> tensors() const { return tensors_; }
   const TensorInfo* find(std::string_view name) const;
 
-  /// A view of the mapped bytes (do not write); a copy when they are not aligned for their type. An unknown name, an
-  /// unsupported dtype or too high a rank is an error.
+  /// A view of the mapped bytes (do not write); a copy when they are not aligned for their type. An unknown
+  /// name, an unsupported dtype or too high a rank is an error.
   Expected<Tensor> tensor(std::string_view name) const;
   /// The mapped bytes of one of our tensors.
   std::span<const std::byte> bytes(const TensorInfo& info) const;

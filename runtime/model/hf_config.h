@@ -15,8 +15,8 @@ Expected<Json> read_hf_config(const std::filesystem::path& folder);
 /// The object in generation_config.json, or null when the folder has none.
 Expected<Json> read_generation_config(const std::filesystem::path& folder);
 
-/// The end tokens that a config names: one, several, or (absent, null) none. Without one of its own, the ones of its
-/// `text_config`.
+/// The end tokens that a config names: one, several, or (absent, null) none. Without one of its own, the ones
+/// of its `text_config`.
 std::vector<int64_t> eos_token_ids(const Json& config);
 
 /// The end tokens to stop at: generation_config.json's when it names any, else config's.

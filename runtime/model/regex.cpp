@@ -19,8 +19,10 @@ template <class T, void (*Free)(T*)>
 struct Freed {
   void operator()(T* p) const { Free(p); }
 };
-using CompileContext = std::unique_ptr<pcre2_compile_context, Freed<pcre2_compile_context, pcre2_compile_context_free>>;
-using MatchContext = std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context, pcre2_match_context_free>>;
+using CompileContext =
+    std::unique_ptr<pcre2_compile_context, Freed<pcre2_compile_context, pcre2_compile_context_free>>;
+using MatchContext =
+    std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context, pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data, pcre2_match_data_free>>;
 
 std::string message_of(int code) {
@@ -61,11 +63,12 @@ Expected<Regex> Regex::compile(std::string_view pattern, Syntax syntax, const st
   }
   int error = 0;
   PCRE2_SIZE offset = 0;
-  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &error,
-                                   &offset, context.get());
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options,
+                                   &error, &offset, context.get());
   if (!code) {
-    return fail(fmt::format("{}: the pattern is no regular expression that we understand: {} (at its byte {})", where,
-                            message_of(error), offset));
+    return fail(
+        fmt::format("{}: the pattern is no regular expression that we understand: {} (at its byte {})", where,
+                    message_of(error), offset));
   }
   Regex regex;
   regex.code_ = std::shared_ptr<const void>(code, [](const void* p) {
@@ -86,19 +89,20 @@ Expected<std::vector<Regex::Range>> Regex::find_all(std::string_view text) const
   std::vector<Range> found;
   size_t at = 0;
   while (at <= text.size()) {
-    const int rc = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, PCRE2_NO_UTF_CHECK,
-                               data.get(), context.get());
+    const int rc = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at,
+                               PCRE2_NO_UTF_CHECK, data.get(), context.get());
     if (rc == PCRE2_ERROR_NOMATCH) break;
     if (rc < 0) {
-      return fail(fmt::format("{}: the pattern cannot be matched against a text of {} bytes: {}", where_, text.size(),
-                              message_of(rc)),
+      return fail(fmt::format("{}: the pattern cannot be matched against a text of {} bytes: {}", where_,
+                              text.size(), message_of(rc)),
                   {"help: the pattern backtracks too much, or this is no tokenizer that skdsl understands"});
     }
     const PCRE2_SIZE* range = pcre2_get_ovector_pointer(data.get());
     const size_t begin = range[0];
     const size_t end = range[1];
     // `\K` can move the start of a match; one that runs backwards would cut the text into nonsense.
-    if (begin > end || begin < at) return fail(fmt::format("{}: a match of the pattern begins behind its end", where_));
+    if (begin > end || begin < at)
+      return fail(fmt::format("{}: a match of the pattern begins behind its end", where_));
     const bool directly_behind = !found.empty() && found.back().second == end;
     if (begin == end && directly_behind) {
       at += at < text.size() ? character_bytes(text, at) : 1;

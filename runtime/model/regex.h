@@ -1,7 +1,8 @@
 // regex — Unicode regular expressions for pre-tokenizers (the only includer of PCRE2 is regex.cpp)
 //
-// tokenizer.json patterns are written for Oniguruma: `^` and `$` mean lines, `\w`, `\s` and `\d` mean Unicode. They
-// come from a file, so every search has a limit; a pattern that explodes is an error, not a hang.
+// tokenizer.json patterns are written for Oniguruma: `^` and `$` mean lines, `\w`, `\s` and `\d` mean
+// Unicode. They come from a file, so every search has a limit; a pattern that explodes is an error, not a
+// hang.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -22,8 +23,8 @@ class Regex {
   /// `where` names the place of the pattern in messages.
   static Expected<Regex> compile(std::string_view pattern, Syntax syntax, const std::string& where);
 
-  /// All matches from left to right, not overlapping. An empty match directly behind another match does not count.
-  /// `text` must be UTF-8. Reaching the limit is an error.
+  /// All matches from left to right, not overlapping. An empty match directly behind another match does not
+  /// count. `text` must be UTF-8. Reaching the limit is an error.
   Expected<std::vector<Range>> find_all(std::string_view text) const;
 
  private:

@@ -22,10 +22,9 @@ struct FormatType {
   uint64_t bits;
 };
 constexpr FormatType kFormatTypes[] = {
-    {"BOOL", 8},    {"U8", 8},   {"I8", 8},   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},
-    {"I16", 16},    {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},    {"U32", 32},
-    {"F32", 32},    {"F64", 64}, {"I64", 64}, {"U64", 64},    {"C64", 64},    {"F4", 4},
-    {"F6_E2M3", 6}, {"F6_E3M2", 6}};
+    {"BOOL", 8}, {"U8", 8},   {"I8", 8},    {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"I16", 16},
+    {"U16", 16}, {"F16", 16}, {"BF16", 16}, {"I32", 32},    {"U32", 32},    {"F32", 32},    {"F64", 64},
+    {"I64", 64}, {"U64", 64}, {"C64", 64},  {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6}};
 
 sk_dtype dtype_in_file(std::string_view name) {
   for (const auto& row : kDTypeNames)
@@ -39,8 +38,8 @@ std::optional<uint64_t> bits_of(std::string_view name) {
   return {};
 }
 
-/// Bytes that a shape needs; nothing when the number does not fit, or is no whole number of bytes. An empty tensor's
-/// other dims must fit as well, because strides are computed from them.
+/// Bytes that a shape needs; nothing when the number does not fit, or is no whole number of bytes. An empty
+/// tensor's other dims must fit as well, because strides are computed from them.
 std::optional<uint64_t> bytes_needed(const std::vector<int64_t>& shape, uint64_t bits) {
   auto n = static_cast<int64_t>(bits);
   bool empty = false;
@@ -66,7 +65,9 @@ std::optional<std::vector<int64_t>> non_negative_integers(const Json* json) {
   return out;
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 /// One entry of the header, checked against the `available` bytes behind it.
 Expected<TensorInfo> read_entry(const std::string& name, const Json& entry, uint64_t available,
@@ -90,9 +91,10 @@ Expected<TensorInfo> read_entry(const std::string& name, const Json& entry, uint
   const auto end = static_cast<uint64_t>((*range)[1]);
   if (begin > end) return refuse(fmt::format("data_offsets [{}, {}] end before they begin", begin, end));
   if (end > available) {
-    return refuse(fmt::format("data_offsets [{}, {}] reach past the {} bytes of data in the file; the file is cut "
-                              "short or its header is wrong",
-                              begin, end, available));
+    return refuse(
+        fmt::format("data_offsets [{}, {}] reach past the {} bytes of data in the file; the file is cut "
+                    "short or its header is wrong",
+                    begin, end, available));
   }
   info.offset = begin;
   info.bytes = end - begin;
@@ -111,24 +113,27 @@ Expected<TensorInfo> read_entry(const std::string& name, const Json& entry, uint
 }
 
 /// The tensors must follow one another from the first data byte to the last.
-Expected<void> check_cover(const std::vector<TensorInfo>& sorted, uint64_t available, const std::string& where) {
+Expected<void> check_cover(const std::vector<TensorInfo>& sorted, uint64_t available,
+                           const std::string& where) {
   uint64_t at = 0;
   const TensorInfo* before = nullptr;
   for (const TensorInfo& t : sorted) {
     if (t.offset < at) {
-      return fail(fmt::format("`{}`: tensors `{}` and `{}` overlap: one ends at data byte {}, the other begins at {}",
-                              where, before->name, t.name, at, t.offset));
+      return fail(
+          fmt::format("`{}`: tensors `{}` and `{}` overlap: one ends at data byte {}, the other begins at {}",
+                      where, before->name, t.name, at, t.offset));
     }
     if (t.offset > at) {
-      return fail(fmt::format("`{}`: no tensor owns data bytes {} to {} (before `{}`); the format allows no holes",
-                              where, at, t.offset, t.name));
+      return fail(
+          fmt::format("`{}`: no tensor owns data bytes {} to {} (before `{}`); the format allows no holes",
+                      where, at, t.offset, t.name));
     }
     at = t.offset + t.bytes;
     before = &t;
   }
   if (at != available) {
-    return fail(fmt::format("`{}`: no tensor owns the last {} of {} data bytes; the format allows no holes", where,
-                            available - at, available));
+    return fail(fmt::format("`{}`: no tensor owns the last {} of {} data bytes; the format allows no holes",
+                            where, available - at, available));
   }
   return {};
 }
@@ -137,30 +142,34 @@ Expected<void> check_cover(const std::vector<TensorInfo>& sorted, uint64_t avail
 
 Expected<std::vector<TensorInfo>> read_safetensors_header(std::span<const std::byte> file,
                                                           const std::string& where) {
-  const std::vector<std::string> help = {"help: is this a complete .safetensors file? Download or copy it again"};
+  const std::vector<std::string> help = {
+      "help: is this a complete .safetensors file? Download or copy it again"};
   if (file.size() < kLengthBytes) {
-    return fail(fmt::format("`{}`: {} bytes; a safetensors file begins with {} bytes that tell the length of its "
-                            "header",
-                            where, file.size(), kLengthBytes),
-                help);
+    return fail(
+        fmt::format("`{}`: {} bytes; a safetensors file begins with {} bytes that tell the length of its "
+                    "header",
+                    where, file.size(), kLengthBytes),
+        help);
   }
   uint64_t length = 0;
   for (uint64_t i = kLengthBytes; i-- > 0;) length = length << 8 | static_cast<uint64_t>(file[i]);
   const uint64_t behind = file.size() - kLengthBytes;
   if (length > kMaxHeaderBytes) {
-    return fail(fmt::format("`{}`: a header of {} bytes; at most {} are allowed", where, length, kMaxHeaderBytes),
-                help);
+    return fail(
+        fmt::format("`{}`: a header of {} bytes; at most {} are allowed", where, length, kMaxHeaderBytes),
+        help);
   }
   if (length > behind) {
-    return fail(fmt::format("`{}`: a header of {} bytes, but the file has only {} after its length", where, length,
-                            behind),
+    return fail(fmt::format("`{}`: a header of {} bytes, but the file has only {} after its length", where,
+                            length, behind),
                 help);
   }
   const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes, length);
   const auto header = parse_json(text, fmt::format("`{}`: header", where));
   if (!header) return tl::unexpected(header.error());
   if (!header->is_object()) {
-    return fail(fmt::format("`{}`: the header is {}; expected an object of tensors", where, header->kind()), help);
+    return fail(fmt::format("`{}`: the header is {}; expected an object of tensors", where, header->kind()),
+                help);
   }
 
   const uint64_t available = behind - length;
@@ -187,8 +196,9 @@ std::string safetensors_header(std::span<const TensorInfo> tensors) {
   for (const TensorInfo& t : tensors) {
     Json::Array shape;
     for (const int64_t d : t.shape) shape.emplace_back(d);
-    header.as_object().emplace_back(
-        t.name, Json::Object{{"dtype", t.dtype_name}, {"shape", std::move(shape)}, {"data_offsets", Json::Array{at, at + t.bytes}}});
+    header.as_object().emplace_back(t.name, Json::Object{{"dtype", t.dtype_name},
+                                                         {"shape", std::move(shape)},
+                                                         {"data_offsets", Json::Array{at, at + t.bytes}}});
     at += t.bytes;
   }
   std::string text = to_json(header);

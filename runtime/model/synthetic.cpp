@@ -68,7 +68,8 @@ void fill_floats(const SourceSpec& spec, uint64_t stream, int64_t first, int64_t
 }
 
 template <class T>
-void fill_integers(uint64_t stream, int64_t first, int64_t count, int64_t low, int64_t values_count, std::byte* out) {
+void fill_integers(uint64_t stream, int64_t first, int64_t count, int64_t low, int64_t values_count,
+                   std::byte* out) {
   auto* values = reinterpret_cast<T*>(out);
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t bits = draw(stream, first + i) >> 32;
@@ -86,8 +87,8 @@ Expected<void> settle(Specs& specs, const std::string& name, const std::vector<i
 }
 
 /// Shares the first dim of a row among its sources, as far as they are not known yet.
-Expected<void> settle_joined(Specs& specs, const std::vector<std::string>& row, const std::vector<int64_t>& shape,
-                             const std::string& who) {
+Expected<void> settle_joined(Specs& specs, const std::vector<std::string>& row,
+                             const std::vector<int64_t>& shape, const std::string& who) {
   if (shape.empty()) return fail(fmt::format("{} joins sources but has no axis to join them on", who));
   int64_t left = shape[0];
   int64_t unknown = 0;
@@ -112,7 +113,8 @@ Expected<void> settle_joined(Specs& specs, const std::vector<std::string>& row, 
     if (part[0] < 0) return fail(fmt::format("{} is too small for its sources", who));
     if (auto ok = settle(specs, name, part, who); !ok) return ok;
   }
-  if (left != 0) return fail(fmt::format("{} is {}; its sources leave {} rows over", who, shape_text(shape), left));
+  if (left != 0)
+    return fail(fmt::format("{} is {}; its sources leave {} rows over", who, shape_text(shape), left));
   return {};
 }
 
@@ -155,20 +157,28 @@ Expected<Specs> synthetic_sources(const plan::Program& program, sk_dtype dtype) 
 void fill_synthetic(const SourceSpec& spec, uint64_t seed, int64_t first, int64_t count, std::byte* out) {
   const uint64_t stream = stream_of(spec.name, seed);
   switch (spec.dtype) {
-    case SK_F32: return fill_floats<float>(spec, stream, first, count, out);
-    case SK_BF16: return fill_floats<bf16>(spec, stream, first, count, out);
-    case SK_F16: return fill_floats<f16>(spec, stream, first, count, out);
-    case SK_I8: return fill_integers<int8_t>(stream, first, count, -127, 255, out);
-    case SK_I32: return fill_integers<int32_t>(stream, first, count, 0, 2, out);
-    case SK_I64: return fill_integers<int64_t>(stream, first, count, 0, 2, out);
-    case SK_BOOL: return fill_integers<uint8_t>(stream, first, count, 0, 2, out);
-    case SK_NONE: break;
+    case SK_F32:
+      return fill_floats<float>(spec, stream, first, count, out);
+    case SK_BF16:
+      return fill_floats<bf16>(spec, stream, first, count, out);
+    case SK_F16:
+      return fill_floats<f16>(spec, stream, first, count, out);
+    case SK_I8:
+      return fill_integers<int8_t>(stream, first, count, -127, 255, out);
+    case SK_I32:
+      return fill_integers<int32_t>(stream, first, count, 0, 2, out);
+    case SK_I64:
+      return fill_integers<int64_t>(stream, first, count, 0, 2, out);
+    case SK_BOOL:
+      return fill_integers<uint8_t>(stream, first, count, 0, 2, out);
+    case SK_NONE:
+      break;
   }
   SK_ASSERT(false, "every source has a dtype");
 }
 
-Expected<void> write_synthetic(const plan::Program& program, const fs::path& folder, uint64_t seed, sk_dtype dtype,
-                               const Json& config) {
+Expected<void> write_synthetic(const plan::Program& program, const fs::path& folder, uint64_t seed,
+                               sk_dtype dtype, const Json& config) {
   const auto specs = synthetic_sources(program, dtype);
   if (!specs) return tl::unexpected(specs.error());
 
@@ -181,7 +191,8 @@ Expected<void> write_synthetic(const plan::Program& program, const fs::path& fol
     info.dtype = spec.dtype;
     info.dtype_name = row->safetensors;
     info.shape = spec.shape;
-    info.bytes = static_cast<uint64_t>(*element_count(spec.shape)) * static_cast<uint64_t>(dtype_bytes(spec.dtype));
+    info.bytes =
+        static_cast<uint64_t>(*element_count(spec.shape)) * static_cast<uint64_t>(dtype_bytes(spec.dtype));
     infos.push_back(std::move(info));
   }
   // Wide elements first: then every tensor begins at a multiple of its element size.
@@ -192,7 +203,8 @@ Expected<void> write_synthetic(const plan::Program& program, const fs::path& fol
 
   std::error_code ec;
   fs::create_directories(folder, ec);
-  if (ec) return fail_environment(fmt::format("cannot make the folder `{}`: {}", folder.string(), ec.message()));
+  if (ec)
+    return fail_environment(fmt::format("cannot make the folder `{}`: {}", folder.string(), ec.message()));
   auto file = AtomicFile::create(folder / "model.safetensors");
   if (!file) return tl::unexpected(file.error());
   if (auto ok = file->write(safetensors_header(infos)); !ok) return ok;

@@ -1,7 +1,7 @@
 // synthetic — weights drawn from a seed, for running a model without its checkpoint
 //
-// Element i of a tensor depends on (seed, name of the source tensor, i) alone, so neither the order in which tensors
-// are made nor threads nor the platform changes a bit. The values keep activations finite:
+// Element i of a tensor depends on (seed, name of the source tensor, i) alone, so neither the order in which
+// tensors are made nor threads nor the platform changes a bit. The values keep activations finite:
 //
 //   matrices [.., fan_in]       uniform with standard deviation 1 / sqrt(fan_in)
 //   vectors (norms, scales)     uniform in [0.9, 1.1)
@@ -28,9 +28,9 @@ struct SourceSpec {
   std::vector<int64_t> shape;
 };
 
-/// The source tensors of a program, by name. A source of one declaration alone has that declaration's shape; of
-/// sources that are joined, those not known otherwise share what is left in equal parts. `dtype` is for sources whose
-/// declarations name none. Declarations that contradict each other are an error.
+/// The source tensors of a program, by name. A source of one declaration alone has that declaration's shape;
+/// of sources that are joined, those not known otherwise share what is left in equal parts. `dtype` is for
+/// sources whose declarations name none. Declarations that contradict each other are an error.
 Expected<std::map<std::string, SourceSpec, std::less<>>> synthetic_sources(const plan::Program& program,
                                                                            sk_dtype dtype);
 

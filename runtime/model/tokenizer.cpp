@@ -27,8 +27,8 @@ struct AddedToken {
   bool single_word = false;  // not beside a word character
   bool lstrip = false;       // takes the white space on its left
   bool rstrip = false;
-  bool normalized = false;   // looked for after the others
-  bool special = false;      // left out of decoded text when asked
+  bool normalized = false;  // looked for after the others
+  bool special = false;     // left out of decoded text when asked
 };
 
 Expected<AddedToken> read_added_token(const Json& json, const std::string& where) {
@@ -36,14 +36,14 @@ Expected<AddedToken> read_added_token(const Json& json, const std::string& where
   const Json* content = json.find("content");
   const Json* id = json.find("id");
   if (!content || !content->is_string() || content->as_string().empty()) {
-    return fail(fmt::format("`{}`: added_tokens: expected a string that is not empty as `content`, found {}", where,
-                            content ? to_json(*content) : "none"));
+    return fail(fmt::format("`{}`: added_tokens: expected a string that is not empty as `content`, found {}",
+                            where, content ? to_json(*content) : "none"));
   }
   token.content = content->as_string();
   const auto number = id ? token_id(*id) : std::nullopt;
   if (!number) {
-    return fail(fmt::format("`{}`: added_tokens: expected a token id as `id` of `{}`, found {}", where, token.content,
-                            id ? to_json(*id) : "none"));
+    return fail(fmt::format("`{}`: added_tokens: expected a token id as `id` of `{}`, found {}", where,
+                            token.content, id ? to_json(*id) : "none"));
   }
   token.id = *number;
   const std::pair<std::string_view, bool*> flags[] = {{"single_word", &token.single_word},
@@ -136,8 +136,8 @@ struct Tokenizer::Parts {
   std::vector<AddedToken> added;
   std::map<int32_t, const AddedToken*> added_by_id;
   std::unordered_map<std::string, int32_t> added_ids;
-  Finder raw;         // tokens looked for first
-  Finder normalized;  // then these, in what is left
+  Finder raw;                                   // tokens looked for first
+  Finder normalized;                            // then these, in what is left
   std::unique_ptr<PreTokenizer> pre_tokenizer;  // may be null
   std::unique_ptr<TokenModel> model;
   std::unique_ptr<PostProcessor> post_processor;  // may be null
@@ -149,7 +149,8 @@ struct Tokenizer::Parts {
 
 Expected<void> Tokenizer::Parts::read_added_tokens(const Json* json) {
   if (!json || json->is_null()) return {};
-  if (!json->is_array()) return fail(fmt::format("`{}`: added_tokens is {}; expected a list", where, json->kind()));
+  if (!json->is_array())
+    return fail(fmt::format("`{}`: added_tokens is {}; expected a list", where, json->kind()));
   added.reserve(json->as_array().size());  // the finders keep addresses
   for (const Json& element : json->as_array()) {
     auto token = read_added_token(element, where);
@@ -157,18 +158,17 @@ Expected<void> Tokenizer::Parts::read_added_tokens(const Json* json) {
     const auto in_model = model->id_of(token->content);
     const std::string* owner = model->token_of(token->id);
     if ((in_model && *in_model != token->id) || (owner && *owner != token->content)) {
-      return fail(fmt::format("`{}`: added token `{}` has id {}, but in the vocabulary {}", where, token->content,
-                              token->id,
-                              in_model ? fmt::format("it has id {}", *in_model)
-                                       : fmt::format("that id is `{}`", *owner)));
+      return fail(fmt::format(
+          "`{}`: added token `{}` has id {}, but in the vocabulary {}", where, token->content, token->id,
+          in_model ? fmt::format("it has id {}", *in_model) : fmt::format("that id is `{}`", *owner)));
     }
     added.push_back(std::move(*token));
     const AddedToken& kept = added.back();
     const bool fresh_id = added_by_id.emplace(kept.id, &kept).second;
     const bool fresh_content = added_ids.emplace(kept.content, kept.id).second;
     if (!fresh_id || !fresh_content) {
-      return fail(fmt::format("`{}`: added token `{}` (id {}) stands twice or shares its id", where, kept.content,
-                              kept.id));
+      return fail(fmt::format("`{}`: added token `{}` (id {}) stands twice or shares its id", where,
+                              kept.content, kept.id));
     }
     (kept.normalized ? normalized : raw).add(kept);
   }
@@ -206,7 +206,8 @@ Expected<Tokenizer> Tokenizer::from_json(std::string_view text, const std::strin
   if (!json) return tl::unexpected(json.error());
   if (!json->is_object()) return fail(fmt::format("`{}`: expected an object, found {}", where, json->kind()));
 
-  // `truncation` and `padding` are settings of a batch call; whoever calls decides about both, so they do not count.
+  // `truncation` and `padding` are settings of a batch call; whoever calls decides about both, so they do not
+  // count.
   auto parts = std::make_shared<Parts>();
   parts->where = where;
   if (auto ok = check_normalizer(json->find("normalizer"), where); !ok) return tl::unexpected(ok.error());

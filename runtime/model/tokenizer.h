@@ -3,8 +3,9 @@
 //   text ─► added tokens cut out ─► pre-tokenizer ─► model ─► post-processor ─► ids
 //   ids  ─► tokens ─► decoder ─► text
 //
-// Each stage of the file is a component with a `type`; the tables in tokenizer_components.h list the types that are
-// understood. A type that is not is refused by name: ids from a half-understood tokenizer would be wrong silently.
+// Each stage of the file is a component with a `type`; the tables behind tokenizer_components.h list the
+// types that are understood. A type that is not is refused by name: ids from a half-understood tokenizer
+// would be wrong silently.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -27,8 +28,8 @@ class Tokenizer {
   /// From the text of a tokenizer.json; `where` names the file in messages.
   static Expected<Tokenizer> from_json(std::string_view text, const std::string& where);
 
-  /// The ids of a text, with the special tokens that the post-processor adds. Text that is not UTF-8, or a piece that
-  /// is neither in the vocabulary nor replaced by an unknown token, is an error.
+  /// The ids of a text, with the special tokens that the post-processor adds. Text that is not UTF-8, or a
+  /// piece that is neither in the vocabulary nor replaced by an unknown token, is an error.
   Expected<std::vector<int32_t>> encode(std::string_view text, bool add_special = true) const;
 
   /// The text of ids; ids that are no tokens give nothing.

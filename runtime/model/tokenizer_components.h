@@ -1,6 +1,7 @@
 // tokenizer_components — the stages of a tokenizer.json, one small class for each `type`
 //
-// A new type is a class and a row in its table (tokenizer_components.cpp): the rows are what "supported are …" lists.
+// A new type is a class and a row in its table (pre_tokenizers.cpp, tokenizer_components.cpp): the rows are
+// what an unknown type's error lists as supported.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -50,8 +51,8 @@ class TokenDecoder {
   virtual std::string bytes(std::string_view token, bool first) const = 0;
 };
 
-/// Each gives the component that a member of tokenizer.json describes; `where` names the file in messages. JSON null
-/// (and a null pointer) is "no such stage", which the model must have.
+/// Each gives the component that a member of tokenizer.json describes; `where` names the file in messages.
+/// JSON null (and a null pointer) is "no such stage", which the model must have.
 Expected<std::unique_ptr<PreTokenizer>> make_pre_tokenizer(const Json* json, const std::string& where);
 Expected<std::unique_ptr<TokenModel>> make_token_model(const Json* json, const std::string& where);
 Expected<std::unique_ptr<PostProcessor>> make_post_processor(const Json* json, const std::string& where);

@@ -30,10 +30,13 @@ std::optional<int64_t> element_count(const std::vector<int64_t>& shape) {
   return n;
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 std::string describe(const plan::Program& program, const plan::WeightDecl& decl) {
-  if (decl.loc.line == 0 || decl.loc.file >= program.files.size()) return fmt::format("weight `{}`", decl.path);
+  if (decl.loc.line == 0 || decl.loc.file >= program.files.size())
+    return fmt::format("weight `{}`", decl.path);
   return fmt::format("weight `{}` ({}:{}:{})", decl.path, program.files[decl.loc.file], decl.loc.line,
                      decl.loc.column);
 }

@@ -15,8 +15,8 @@ std::vector<int64_t> declared_shape(const plan::WeightDecl& decl);
 /// Whether the rows of sources become a new axis 0.
 inline bool stacks(const plan::WeightDecl& decl) { return decl.stacked || decl.sources.size() > 1; }
 
-/// The shape that each row of sources must give; nothing when the declaration stacks but has not one row for each
-/// index of its first axis.
+/// The shape that each row of sources must give; nothing when the declaration stacks but has not one row for
+/// each index of its first axis.
 std::optional<std::vector<int64_t>> row_shape(const plan::WeightDecl& decl);
 
 /// Elements of a shape; nothing when a dim is negative or the number does not fit.

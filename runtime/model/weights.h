@@ -1,7 +1,7 @@
 // weights — the tensors that a program's weight declarations name, from a checkpoint or from a seed
 //
-// A declaration with one source is a view of the mapped file; several sources are joined into memory of our own.
-// Declarations that ask for the same sources in the same dtype share their bytes (tied embeddings).
+// A declaration with one source is a view of the mapped file; several sources are joined into memory of our
+// own. Declarations that ask for the same sources in the same dtype share their bytes (tied embeddings).
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -23,13 +23,14 @@ struct WeightOptions {
   bool strict = false;                          // a tensor that nobody reads is an error, not a warning
   std::optional<uint64_t> synthetic_seed = {};  // weights from this seed; the checkpoint is not read
   sk_dtype synthetic_dtype = SK_F32;            // of synthetic weights whose declaration names no dtype
-  std::optional<uint64_t> memory_bytes = {};    // what may be allocated; left out: what the system has available
+  std::optional<uint64_t> memory_bytes =
+      {};  // what may be allocated; left out: what the system has available
 };
 
 class Weights {
  public:
-  /// Every weight of the program. All that is missing or misshapen comes in one error, a note for each tensor.
-  /// `checkpoint` may be null when there is a seed.
+  /// Every weight of the program. All that is missing or misshapen comes in one error, a note for each
+  /// tensor. `checkpoint` may be null when there is a seed.
   static Expected<Weights> load(const plan::Program& program, const Checkpoint* checkpoint,
                                 const WeightOptions& options);
 
@@ -39,7 +40,8 @@ class Weights {
   uint64_t total_bytes() const { return total_bytes_; }
   /// Of these, the bytes that were allocated rather than mapped.
   uint64_t allocated_bytes() const { return allocated_bytes_; }
-  /// Tensors of the checkpoint that nobody reads and `unused` does not name, one line each (layers are folded).
+  /// Tensors of the checkpoint that nobody reads and `unused` does not name, one line each (layers are
+  /// folded).
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -49,9 +51,10 @@ class Weights {
   uint64_t allocated_bytes_ = 0;
 };
 
-/// Writes the folder that a program reads: model.safetensors with its source tensors, drawn from `seed` in `dtype` (or
-/// in the dtype that declarations name), and config.json. Loading it gives the same bits as loading with that seed.
-Expected<void> write_synthetic(const plan::Program& program, const std::filesystem::path& folder, uint64_t seed,
-                               sk_dtype dtype, const Json& config);
+/// Writes the folder that a program reads: model.safetensors with its source tensors, drawn from `seed` in
+/// `dtype` (or in the dtype that declarations name), and config.json. Loading it gives the same bits as
+/// loading with that seed.
+Expected<void> write_synthetic(const plan::Program& program, const std::filesystem::path& folder,
+                               uint64_t seed, sk_dtype dtype, const Json& config);
 
 }  // namespace skdsl::model

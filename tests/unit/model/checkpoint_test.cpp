@@ -12,7 +12,8 @@ using test::bytes_of;
 using test::safetensors;
 using test::TempDir;
 
-/// The values of a golden request's last prompt token after the embedding: the embedding row itself, in float64.
+/// The values of a golden request's last prompt token after the embedding: the embedding row itself, in
+/// float64.
 std::vector<double> golden_embedding(const Json& golden, int64_t& token) {
   const Json& request = golden.find("requests")->as_array()[0];
   token = request.find("prompt_ids")->as_array().back().as_int();
@@ -45,7 +46,8 @@ void expect_embedding_matches(const fs::path& folder) {
   ASSERT_EQ(static_cast<size_t>(width), expected.size());
   for (int64_t i = 0; i < width; ++i) {
     const double expected_value = expected[static_cast<size_t>(i)];
-    EXPECT_NEAR(value_at(*embedding, token * width + i), expected_value, 1e-6 * (1 + std::abs(expected_value)));
+    EXPECT_NEAR(value_at(*embedding, token * width + i), expected_value,
+                1e-6 * (1 + std::abs(expected_value)));
   }
 }
 
@@ -137,7 +139,8 @@ TEST(Checkpoint, CopiesWhatIsNotAligned) {
   const std::string header = R"({"x":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]},)"
                              R"("y":{"dtype":"F32","shape":[2],"data_offsets":[3,11]},)"
                              R"("z":{"dtype":"I64","shape":[],"data_offsets":[11,19]}})";
-  const std::string data = bytes_of<uint8_t>({1, 0, 1}) + bytes_of<float>({0.25f, 4.0f}) + bytes_of<int64_t>({-9});
+  const std::string data =
+      bytes_of<uint8_t>({1, 0, 1}) + bytes_of<float>({0.25f, 4.0f}) + bytes_of<int64_t>({-9});
   for (size_t pad = 0; pad < 8; ++pad) {
     const auto checkpoint =
         Checkpoint::open(dir.write("m.safetensors", safetensors(header + std::string(pad, ' '), data)));
@@ -154,7 +157,8 @@ TEST(Checkpoint, EmptyTensorsAreFine) {
   const std::string header = R"({"e":{"dtype":"F32","shape":[0,5],"data_offsets":[0,0]},)"
                              R"("f":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                              R"("g":{"dtype":"BF16","shape":[3,0],"data_offsets":[4,4]}})";
-  const auto checkpoint = Checkpoint::open(dir.write("m.safetensors", safetensors(header, bytes_of<float>({7.0f}))));
+  const auto checkpoint =
+      Checkpoint::open(dir.write("m.safetensors", safetensors(header, bytes_of<float>({7.0f}))));
   ASSERT_OK(checkpoint);
   EXPECT_EQ(checkpoint->tensor("e")->elements(), 0);
   EXPECT_EQ(checkpoint->tensor("g")->shape(), (std::vector<int64_t>{3, 0}));
@@ -168,7 +172,8 @@ TEST(Checkpoint, UnsupportedTypesAreRefusedOnlyWhenUsed) {
                              R"("q":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[8,10]},)"
                              R"("r":{"dtype":"X9","shape":[3],"data_offsets":[10,12]},)"
                              R"("s":{"dtype":"I8","shape":[1,1,1,1,1,1,1,1,1],"data_offsets":[12,13]}})";
-  const auto checkpoint = Checkpoint::open(dir.write("m.safetensors", safetensors(header, std::string(13, 'x'))));
+  const auto checkpoint =
+      Checkpoint::open(dir.write("m.safetensors", safetensors(header, std::string(13, 'x'))));
   ASSERT_OK(checkpoint);
   EXPECT_EQ(checkpoint->find("d")->dtype, SK_NONE);
   EXPECT_ERROR(checkpoint->tensor("d"), "tensor `d` is of type F64, which is not supported");
@@ -200,26 +205,33 @@ TEST(Checkpoint, RefusesEveryLieOfAHeader) {
       {"no JSON", safetensors("hello", ""), "header:1:1"},
       {"JSON cut short", safetensors("{\"a\":", ""), "header:1:5"},
       {"not an object", safetensors("[1]", ""), "the header is a list"},
-      {"entry is no object", safetensors(R"({"a":3})", ""), "tensor `a`: expected an object, found an integer"},
+      {"entry is no object", safetensors(R"({"a":3})", ""),
+       "tensor `a`: expected an object, found an integer"},
       {"no dtype", safetensors(R"({"a":{"shape":[2],"data_offsets":[0,8]}})", eight), "as `dtype`"},
       {"dtype is a number", safetensors(one("1", "[2]", "[0,8]"), eight), "as `dtype`"},
       {"shape is missing", safetensors(R"({"a":{"dtype":"F32","data_offsets":[0,8]}})", eight), "as `shape`"},
       {"negative dim", safetensors(one("\"F32\"", "[-2]", "[0,8]"), eight), "as `shape`"},
       {"fractional dim", safetensors(one("\"F32\"", "[2.0]", "[0,8]"), eight), "as `shape`"},
       {"one offset", safetensors(one("\"F32\"", "[2]", "[8]"), eight), "as `data_offsets`"},
-      {"offsets of 2^64", safetensors(one("\"F32\"", "[2]", "[0,18446744073709551616]"), eight), "as `data_offsets`"},
+      {"offsets of 2^64", safetensors(one("\"F32\"", "[2]", "[0,18446744073709551616]"), eight),
+       "as `data_offsets`"},
       {"backwards", safetensors(one("\"F32\"", "[2]", "[8,0]"), eight), "end before they begin"},
       {"out of the file", safetensors(one("\"F32\"", "[4]", "[0,16]"), eight), "reach past the 8 bytes"},
-      {"far out", safetensors(one("\"F32\"", "[4]", "[0,9223372036854775807]"), eight), "reach past the 8 bytes"},
+      {"far out", safetensors(one("\"F32\"", "[4]", "[0,9223372036854775807]"), eight),
+       "reach past the 8 bytes"},
       {"wrong size", safetensors(one("\"F32\"", "[3]", "[0,8]"), eight), "needs 12 bytes"},
       {"wrong dtype", safetensors(one("\"BF16\"", "[2]", "[0,8]"), eight), "needs 4 bytes"},
-      {"product overflows", safetensors(one("\"F32\"", "[4294967296,4294967296,4]", "[0,8]"), eight), "no size"},
-      {"overflow beside zero", safetensors(one("\"F32\"", "[0,4294967296,4294967296,4]", "[0,0]"), ""), "no size"},
+      {"product overflows", safetensors(one("\"F32\"", "[4294967296,4294967296,4]", "[0,8]"), eight),
+       "no size"},
+      {"overflow beside zero", safetensors(one("\"F32\"", "[0,4294967296,4294967296,4]", "[0,0]"), ""),
+       "no size"},
       {"overlap", safetensors("{" + a + R"(,"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", eight),
        "tensors `a` and `b` overlap"},
       {"same place", safetensors("{" + a + R"(,"b":{"dtype":"I8","shape":[8],"data_offsets":[0,8]}})", eight),
        "tensors `a` and `b` overlap"},
-      {"hole", safetensors("{" + a + R"(,"b":{"dtype":"I8","shape":[1],"data_offsets":[9,10]}})", std::string(10, 'x')),
+      {"hole",
+       safetensors("{" + a + R"(,"b":{"dtype":"I8","shape":[1],"data_offsets":[9,10]}})",
+                   std::string(10, 'x')),
        "no tensor owns data bytes 8 to 9"},
       {"bytes at the end", safetensors("{" + a + "}", eight + "xx"), "the last 2 of 10 data bytes"},
       {"duplicate", safetensors("{" + a + "," + a + "}", eight), "duplicate key `a`"},

@@ -86,7 +86,8 @@ TEST(File, UnwritableOutputIsAClearError) {
   const TempDir dir;
   dir.write("file", "x");
   const auto under_a_file = write_file_atomically(dir.path() / "file" / "out", "y");
-  EXPECT_ERROR(under_a_file, "cannot write `" + (dir.path() / "file" / "out").string() + "`: not a directory");
+  EXPECT_ERROR(under_a_file,
+               "cannot write `" + (dir.path() / "file" / "out").string() + "`: not a directory");
   EXPECT_EQ(under_a_file.error().kind, ErrorKind::Environment);
   EXPECT_ERROR(write_file_atomically(dir.path() / "absent" / "out", "y"), "no such file or directory");
   EXPECT_ERROR(write_file_atomically(dir.path(), "y"), "is a directory");

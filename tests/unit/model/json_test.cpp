@@ -30,7 +30,8 @@ TEST(Json, KeepsTheOrderOfKeysAndTheKindsOfNumbers) {
 }
 
 TEST(Json, IntegersBeyond64BitsBecomeDoubles) {
-  const auto json = parse_json("[9223372036854775807, 9223372036854775808, -9223372036854775808, 1e400000]", "f");
+  const auto json =
+      parse_json("[9223372036854775807, 9223372036854775808, -9223372036854775808, 1e400000]", "f");
   EXPECT_ERROR(json, "f:1:");  // no double holds 1e400000
   const auto fits = parse_json("[9223372036854775807, 9223372036854775808, 18446744073709551616]", "f");
   ASSERT_OK(fits);
@@ -45,16 +46,11 @@ TEST(Json, ErrorsNameFileLineAndColumn) {
     const char* part;
   };
   const Case cases[] = {
-      {"", "dir/f.json:1:1: "},
-      {"{\"a\": 1,\n \"a\": 2}", "dir/f.json:2:4: duplicate key `a`"},
-      {"[1,\n2,\n]", "dir/f.json:3:1: "},
-      {"{\"a\" 1}", "dir/f.json:1:6: "},
-      {"[1] 2", "dir/f.json:1:5: "},
-      {"\"abc", "dir/f.json:1:4: "},
-      {"\"\xff\"", "dir/f.json:1:2: "},
-      {"nul", "dir/f.json:1:3: "},
-      {"{'a': 1}", "dir/f.json:1:2: "},
-      {"[NaN]", "dir/f.json:1:2: "},
+      {"", "dir/f.json:1:1: "},           {"{\"a\": 1,\n \"a\": 2}", "dir/f.json:2:4: duplicate key `a`"},
+      {"[1,\n2,\n]", "dir/f.json:3:1: "}, {"{\"a\" 1}", "dir/f.json:1:6: "},
+      {"[1] 2", "dir/f.json:1:5: "},      {"\"abc", "dir/f.json:1:4: "},
+      {"\"\xff\"", "dir/f.json:1:2: "},   {"nul", "dir/f.json:1:3: "},
+      {"{'a': 1}", "dir/f.json:1:2: "},   {"[NaN]", "dir/f.json:1:2: "},
   };
   for (const Case& c : cases) EXPECT_ERROR(parse_json(c.text, "dir/f.json"), c.part) << c.text;
 }
@@ -75,7 +71,8 @@ TEST(Json, LongGarbageGivesAShortError) {
 }
 
 TEST(Json, WritesWhatItReads) {
-  const std::string text = R"({"a":[1,2.5,true,null,"x\"\\\u0001é"],"b":{},"c":[],"d":1e-05,"e":-0.0,"f":1e+20})";
+  const std::string text =
+      R"({"a":[1,2.5,true,null,"x\"\\\u0001é"],"b":{},"c":[],"d":1e-05,"e":-0.0,"f":1e+20})";
   const auto json = parse_json(text, "f");
   ASSERT_OK(json);
   EXPECT_EQ(to_json(*json), text);
@@ -109,18 +106,19 @@ TEST(Json, IsBuiltWithPlainValues) {
   list.push("x");
   json.set("list", list);
   EXPECT_EQ(to_json(json), R"({"n":4,"yes":true,"text":"a","list":[1,"x"]})");
-  EXPECT_EQ(to_json(json, 1), "{\n \"n\": 4,\n \"yes\": true,\n \"text\": \"a\",\n \"list\": [\n  1,\n  \"x\"\n ]\n}");
+  EXPECT_EQ(to_json(json, 1),
+            "{\n \"n\": 4,\n \"yes\": true,\n \"text\": \"a\",\n \"list\": [\n  1,\n  \"x\"\n ]\n}");
   EXPECT_EQ(to_json(Json("\xff")), "\"\xef\xbf\xbd\"");
 }
 
 TEST(Utf8, FindsTheFirstBadByte) {
   EXPECT_FALSE(invalid_utf8("aé€😀"));
   EXPECT_EQ(invalid_utf8("ab\xff"), 2u);
-  EXPECT_EQ(invalid_utf8("a\xc0\x80"), 1u);          // overlong
-  EXPECT_EQ(invalid_utf8("\xe0\x80\x80"), 0u);       // overlong
-  EXPECT_EQ(invalid_utf8("\xed\xa0\x80"), 0u);       // surrogate
-  EXPECT_EQ(invalid_utf8("\xf4\x90\x80\x80"), 0u);   // above U+10FFFF
-  EXPECT_EQ(invalid_utf8("x\xe2\x82"), 1u);          // cut
+  EXPECT_EQ(invalid_utf8("a\xc0\x80"), 1u);         // overlong
+  EXPECT_EQ(invalid_utf8("\xe0\x80\x80"), 0u);      // overlong
+  EXPECT_EQ(invalid_utf8("\xed\xa0\x80"), 0u);      // surrogate
+  EXPECT_EQ(invalid_utf8("\xf4\x90\x80\x80"), 0u);  // above U+10FFFF
+  EXPECT_EQ(invalid_utf8("x\xe2\x82"), 1u);         // cut
 }
 
 TEST(Utf8, KnowsIncompleteTails) {

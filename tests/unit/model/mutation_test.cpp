@@ -21,11 +21,24 @@ uint64_t seed() {
   return text ? std::strtoull(text, nullptr, 10) : 20240917;
 }
 
-/// Changes one to four places within the first `reach` bytes: flips, insertions, deletions, copies, cuts, and numbers
-/// that are wrong in interesting ways.
+/// Changes one to four places within the first `reach` bytes: flips, insertions, deletions, copies, cuts, and
+/// numbers that are wrong in interesting ways.
 std::string mutated(std::string bytes, size_t reach, std::mt19937_64& random) {
-  static constexpr std::string_view kInteresting[] = {"-1", "0", "9223372036854775807", "18446744073709551615", "1e999",
-                                                      "null", "{}", "[]", "\"", "F64", "\\", "\xff", "[[[[", ",", "}"};
+  static constexpr std::string_view kInteresting[] = {"-1",
+                                                      "0",
+                                                      "9223372036854775807",
+                                                      "18446744073709551615",
+                                                      "1e999",
+                                                      "null",
+                                                      "{}",
+                                                      "[]",
+                                                      "\"",
+                                                      "F64",
+                                                      "\\",
+                                                      "\xff",
+                                                      "[[[[",
+                                                      ",",
+                                                      "}"};
   const auto below = [&](size_t n) { return n == 0 ? 0 : static_cast<size_t>(random() % n); };
   for (size_t n = 1 + below(4); n > 0; --n) {
     const size_t at = below(std::min(reach, bytes.size()));
@@ -36,9 +49,15 @@ std::string mutated(std::string bytes, size_t reach, std::mt19937_64& random) {
       case 1:
         if (!bytes.empty()) bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(8)));
         break;
-      case 2: bytes.insert(at, kInteresting[below(std::size(kInteresting))]); break;
-      case 3: bytes.erase(at, 1 + below(20)); break;
-      case 4: bytes.insert(at, bytes.substr(below(std::min(reach, bytes.size())), 1 + below(60))); break;
+      case 2:
+        bytes.insert(at, kInteresting[below(std::size(kInteresting))]);
+        break;
+      case 3:
+        bytes.erase(at, 1 + below(20));
+        break;
+      case 4:
+        bytes.insert(at, bytes.substr(below(std::min(reach, bytes.size())), 1 + below(60)));
+        break;
       case 5:
         if (below(8) == 0) bytes.resize(below(bytes.size() + 1));
         break;
@@ -110,14 +129,15 @@ TEST(Mutation, Index) {
 
 TEST(Mutation, Tokenizer) {
   const std::string bytes = read_file(test::adder() / "tokenizer.json").value();
-  run("tokenizer", bytes, bytes.size(), "dir/tokenizer.json", [&](const std::string& bad) -> std::optional<Error> {
-    const auto tokenizer = Tokenizer::from_json(bad, "dir/tokenizer.json");
-    if (!tokenizer) return tokenizer.error();
-    const auto ids = tokenizer->encode("27+58=\n <s>é");
-    if (!ids) return ids.error();
-    tokenizer->decode(*ids, false);
-    return {};
-  });
+  run("tokenizer", bytes, bytes.size(), "dir/tokenizer.json",
+      [&](const std::string& bad) -> std::optional<Error> {
+        const auto tokenizer = Tokenizer::from_json(bad, "dir/tokenizer.json");
+        if (!tokenizer) return tokenizer.error();
+        const auto ids = tokenizer->encode("27+58=\n <s>é");
+        if (!ids) return ids.error();
+        tokenizer->decode(*ids, false);
+        return {};
+      });
 }
 
 TEST(Mutation, Config) {

@@ -52,7 +52,8 @@ TEST(Tokenizer, AgreesWithTheAddersGoldens) {
   size_t checked = 0;
   for (const Json& request : golden->find("requests")->as_array()) {
     Ids ids;
-    for (const Json& id : request.find("prompt_ids")->as_array()) ids.push_back(static_cast<int32_t>(id.as_int()));
+    for (const Json& id : request.find("prompt_ids")->as_array())
+      ids.push_back(static_cast<int32_t>(id.as_int()));
     EXPECT_EQ(tokenizer->encode(tokenizer->decode(ids, true)).value(), ids);
     ++checked;
   }
@@ -100,15 +101,15 @@ TEST(Tokenizer, SplitBehavioursAreThoseOfTheLibrary) {
       {"MergedWithNext", {"the", "-final", "-", "-countdown"}},
       {"Contiguous", {"the", "-", "final", "--", "countdown"}},
   };
-  const std::vector<std::string> vocab = {"the",    "final",  "countdown", "-",  "the-",
+  const std::vector<std::string> vocab = {"the",    "final",  "countdown",  "-",  "the-",
                                           "final-", "-final", "-countdown", "--", "?"};
   for (const auto& [behavior, expected] : cases)
     for (const char* pattern : {R"({"String":"-"})", R"({"Regex":"-"})"}) {
-      const auto tokenizer = Tokenizer::from_json(
-          tokenizer_json(R"({"type":"Split","pattern":)" + std::string(pattern) + R"(,"behavior":")" + behavior +
-                             R"(","invert":false})",
-                         vocab),
-          "t.json");
+      const auto tokenizer =
+          Tokenizer::from_json(tokenizer_json(R"({"type":"Split","pattern":)" + std::string(pattern) +
+                                                  R"(,"behavior":")" + behavior + R"(","invert":false})",
+                                              vocab),
+                               "t.json");
       ASSERT_OK(tokenizer);
       EXPECT_EQ(pieces(*tokenizer, text), expected) << behavior << pattern;
     }
@@ -151,22 +152,24 @@ TEST(Tokenizer, SequencesRefineStepByStep) {
 }
 
 TEST(Tokenizer, AddedTokensAreCutOutFirst) {
-  const std::string isolated = R"({"type":"Split","pattern":{"Regex":"[\\s\\S]"},"behavior":"Isolated","invert":false})";
+  const std::string isolated =
+      R"({"type":"Split","pattern":{"Regex":"[\\s\\S]"},"behavior":"Isolated","invert":false})";
   const std::string added = R"("added_tokens":[
       {"id":10,"content":"<s>","special":true,"normalized":false},
       {"id":11,"content":"<s>x","special":false,"normalized":false},
       {"id":12,"content":"ab","special":false,"normalized":true},
       {"id":13,"content":"W","single_word":true,"normalized":false},
       {"id":14,"content":"[M]","lstrip":true,"rstrip":true,"special":true,"normalized":false}],)";
-  const auto tokenizer = Tokenizer::from_json(tokenizer_json(isolated, {"a", "b", "x", " ", "?", "."}, added), "t");
+  const auto tokenizer =
+      Tokenizer::from_json(tokenizer_json(isolated, {"a", "b", "x", " ", "?", "."}, added), "t");
   ASSERT_OK(tokenizer);
   const auto ids = [&](const char* text) { return tokenizer->encode(text).value(); };
   EXPECT_EQ(ids("a<s>b"), (Ids{0, 10, 1}));
-  EXPECT_EQ(ids("<s>x"), (Ids{11}));                     // the longest wins
+  EXPECT_EQ(ids("<s>x"), (Ids{11}));  // the longest wins
   EXPECT_EQ(ids("xab<s>ab"), (Ids{2, 12, 10, 12}));
   EXPECT_EQ(ids("W"), (Ids{13}));
-  EXPECT_EQ(ids("aW.W"), (Ids{0, 4, 5, 13}));            // `aW` is one word
-  EXPECT_EQ(ids("a  [M] \u00a0b"), (Ids{0, 14, 1}));     // takes the white space beside it
+  EXPECT_EQ(ids("aW.W"), (Ids{0, 4, 5, 13}));         // `aW` is one word
+  EXPECT_EQ(ids("a  [M] \u00a0b"), (Ids{0, 14, 1}));  // takes the white space beside it
   EXPECT_EQ(tokenizer->vocab_size(), 15);
   EXPECT_EQ(tokenizer->decode(Ids{0, 10, 12, 14, 1}, true), "aabb");
   EXPECT_EQ(tokenizer->decode(Ids{0, 10, 12, 14, 1}, false), "a<s>ab[M]b");
@@ -183,7 +186,8 @@ TEST(Tokenizer, WithoutADecoderTokensAreWords) {
 TEST(Tokenizer, NamesWhatItDoesNotSupport) {
   const std::string model = R"("model":{"type":"WordLevel","unk_token":"?","vocab":{"a":0,"?":1}})";
   const std::vector<std::pair<std::string, const char*>> cases = {
-      {R"({"model":{"type":"BPE","vocab":{},"merges":[]}})", "model of type `BPE` is not supported; supported: WordLevel"},
+      {R"({"model":{"type":"BPE","vocab":{},"merges":[]}})",
+       "model of type `BPE` is not supported; supported: WordLevel"},
       {R"({"model":{"type":"Unigram"}})", "model of type `Unigram`"},
       {R"({"model":null})", "as `model`"},
       {"{}", "as `model`"},
@@ -191,9 +195,11 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
       {R"({"normalizer":{"type":"NFC"},)" + model + "}", "normalizer of type `NFC` is not supported"},
       {R"({"pre_tokenizer":{"type":"ByteLevel"},)" + model + "}",
        "pre_tokenizer of type `ByteLevel` is not supported; supported: Split, Sequence, Whitespace"},
-      {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Digits"}]},)" + model + "}", "`Digits`"},
+      {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Digits"}]},)" + model + "}",
+       "`Digits`"},
       {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":3},)" + model + "}", "`pretokenizers`"},
-      {R"({"post_processor":{"type":"BertProcessing"},)" + model + "}", "post_processor of type `BertProcessing`"},
+      {R"({"post_processor":{"type":"BertProcessing"},)" + model + "}",
+       "post_processor of type `BertProcessing`"},
       {R"({"decoder":{"type":"WordPiece"},)" + model + "}", "decoder of type `WordPiece`"},
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"a":-1}}})", "the id of `a` is -1"},
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"a":2147483647}}})", "the id of `a`"},
@@ -202,23 +208,29 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
       {R"({"model":{"type":"WordLevel","vocab":{}}})", "as `unk_token`"},
       {R"({"added_tokens":[{"id":0,"content":"b"}],)" + model + "}", "added token `b` has id 0"},
       {R"({"added_tokens":[{"id":7,"content":"a"}],)" + model + "}", "added token `a` has id 7"},
-      {R"({"added_tokens":[{"id":7,"content":"x"},{"id":7,"content":"y"}],)" + model + "}", "`y` (id 7) stands twice"},
+      {R"({"added_tokens":[{"id":7,"content":"x"},{"id":7,"content":"y"}],)" + model + "}",
+       "`y` (id 7) stands twice"},
       {R"({"added_tokens":[{"id":7,"content":""}],)" + model + "}", "not empty as `content`"},
-      {R"({"added_tokens":[{"id":7,"content":"x","special":1}],)" + model + "}", "`special` of `x` is an integer"},
+      {R"({"added_tokens":[{"id":7,"content":"x","special":1}],)" + model + "}",
+       "`special` of `x` is an integer"},
       {R"({"added_tokens":{},)" + model + "}", "added_tokens is an object"},
       {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"("},"behavior":"Isolated"},)" + model + "}",
        "no regular expression"},
       {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Sideways"},)" + model + "}",
        "behavior \"Sideways\" is not one of Removed, Isolated"},
-      {R"({"pre_tokenizer":{"type":"Split","pattern":{},"behavior":"Isolated"},)" + model + "}", "as `pattern`"},
-      {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Isolated","invert":"no"},)" + model + "}",
+      {R"({"pre_tokenizer":{"type":"Split","pattern":{},"behavior":"Isolated"},)" + model + "}",
+       "as `pattern`"},
+      {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Isolated","invert":"no"},)" +
+           model + "}",
        "`invert` is a string"},
-      {R"({"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}]},)" + model + "}",
+      {R"({"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}]},)" +
+           model + "}",
        "as `ids` of `<s>`"},
       {R"({"post_processor":{"type":"TemplateProcessing","single":[{"Sequence":{"id":"B"}}]},)" + model + "}",
        "only `A`"},
       {R"({"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x"}}],)"
-       R"("special_tokens":{"x":{"ids":[9]}}},)" + model + "}",
+       R"("special_tokens":{"x":{"ids":[9]}}},)" +
+           model + "}",
        "adds id 9, which is no token"},
       {"[]", "expected an object, found a list"},
       {"{", "dir/tokenizer.json:1:1"},
@@ -239,12 +251,15 @@ TEST(Tokenizer, AMissingUnknownTokenIsAnErrorWhenNeeded) {
       Tokenizer::from_json(R"({"model":{"type":"WordLevel","unk_token":"<unk>","vocab":{"a":0}}})", "t.json");
   ASSERT_OK(tokenizer);
   EXPECT_EQ(tokenizer->encode("a").value(), (Ids{0}));
-  EXPECT_ERROR(tokenizer->encode("b"), "`b` is not in the vocabulary, and neither is the unknown token `<unk>`");
+  EXPECT_ERROR(tokenizer->encode("b"),
+               "`b` is not in the vocabulary, and neither is the unknown token `<unk>`");
 }
 
 TEST(Tokenizer, APatternThatExplodesIsAnErrorNotAHang) {
   const auto tokenizer = Tokenizer::from_json(
-      tokenizer_json(R"~({"type":"Split","pattern":{"Regex":"(x+x+)+(?:y|z)"},"behavior":"Isolated","invert":false})~", {"?"}),
+      tokenizer_json(
+          R"~({"type":"Split","pattern":{"Regex":"(x+x+)+(?:y|z)"},"behavior":"Isolated","invert":false})~",
+          {"?"}),
       "t.json");
   ASSERT_OK(tokenizer);
   const auto begin = std::chrono::steady_clock::now();
@@ -278,9 +293,9 @@ TEST(Regex, FindsMatchesInUnicodeText) {
   EXPECT_EQ(all(R"(\p{L}+|\p{N}{1,3})", "añb 12345"), (List{"añb", "123", "45"}));
   EXPECT_EQ(all(R"(\s+(?!\S)|\s+)", "a  b "), (List{" ", " ", " "}));
   EXPECT_EQ(all(R"((?i:'s|'t))", "It'S"), (List{"'S"}));
-  EXPECT_EQ(all("^.", "ab\ncd"), (List{"a", "c"}));       // lines, as in Oniguruma
-  EXPECT_EQ(all("x*", "axb"), (List{"", "x", ""}));        // empty matches, none directly behind another
-  EXPECT_EQ(all("", "é"), (List{"", ""}));                 // whole characters
+  EXPECT_EQ(all("^.", "ab\ncd"), (List{"a", "c"}));  // lines, as in Oniguruma
+  EXPECT_EQ(all("x*", "axb"), (List{"", "x", ""}));  // empty matches, none directly behind another
+  EXPECT_EQ(all("", "é"), (List{"", ""}));           // whole characters
   EXPECT_TRUE(is_white_space("\u3000"));
   EXPECT_FALSE(is_white_space("x"));
   EXPECT_TRUE(is_word_character("世"));

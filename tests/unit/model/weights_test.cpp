@@ -37,8 +37,9 @@ TempDir& small_folder() {
       "int":{"dtype":"I8","shape":[4],"data_offsets":[60,64]}})";
     std::vector<float> floats(12);
     for (size_t i = 0; i < floats.size(); ++i) floats[i] = static_cast<float>(i) + 0.5f;
-    const std::string data = bytes_of(floats) + bytes_of<uint16_t>({0x3f80, 0x4000, 0xc040, 0x3e80}) +  // 1, 2, -3, .25
-                             bytes_of<uint16_t>({0x3c00, 0xc500}) +                                     // 1, -5
+    const std::string data = bytes_of(floats) +
+                             bytes_of<uint16_t>({0x3f80, 0x4000, 0xc040, 0x3e80}) +  // 1, 2, -3, .25
+                             bytes_of<uint16_t>({0x3c00, 0xc500}) +                  // 1, -5
                              bytes_of<int8_t>({1, -2, 3, -4});
     dir.write("model.safetensors", safetensors(header, data));
     return true;
@@ -47,9 +48,7 @@ TempDir& small_folder() {
   return dir;
 }
 
-std::vector<float> floats_of(const Tensor& t) {
-  return {t.data<float>(), t.data<float>() + t.elements()};
-}
+std::vector<float> floats_of(const Tensor& t) { return {t.data<float>(), t.data<float>() + t.elements()}; }
 
 TEST(Weights, AssemblesConcatenatedAndStackedSources) {
   const Checkpoint checkpoint = open(small_folder().path());
@@ -82,9 +81,12 @@ TEST(Weights, ConvertsTypedWeightsAndKeepsStoredOnes) {
   const Checkpoint checkpoint = open(small_folder().path());
   plan::Program program;
   program.weights = {
-      weight("stored", DType::Stored, {2, 2}, {{"head"}}), weight("typed", DType::F32, {2, 2}, {{"head"}}),
-      weight("half", DType::F32, {2}, {{"half"}}),         weight("down", DType::BF16, {2, 2}, {{"e.0.g"}}),
-      weight("f16", DType::F16, {2, 2}, {{"head"}}),       weight("int", DType::I8, {4}, {{"int"}}),
+      weight("stored", DType::Stored, {2, 2}, {{"head"}}),
+      weight("typed", DType::F32, {2, 2}, {{"head"}}),
+      weight("half", DType::F32, {2}, {{"half"}}),
+      weight("down", DType::BF16, {2, 2}, {{"e.0.g"}}),
+      weight("f16", DType::F16, {2, 2}, {{"head"}}),
+      weight("int", DType::I8, {4}, {{"int"}}),
       weight("mixed", DType::F32, {4, 2}, {{"head", "e.0.g"}}),
   };
   const auto weights = Weights::load(program, &checkpoint, {});
@@ -97,6 +99,33 @@ TEST(Weights, ConvertsTypedWeightsAndKeepsStoredOnes) {
   EXPECT_EQ(to_f32(weights->find("f16")->data<f16>()[2]), -3.0f);
   EXPECT_EQ(weights->find("int")->data<int8_t>()[3], -4);
   EXPECT_EQ(floats_of(*weights->find("mixed")), (std::vector<float>{1, 2, -3, 0.25, 0.5, 1.5, 2.5, 3.5}));
+}
+
+TEST(Weights, JoinsTheExpertsOfTheAdder) {
+  const Checkpoint checkpoint = open(test::adder());
+  const std::string base = "model.layers.1.mlp.";
+  std::vector<std::vector<std::string>> rows;
+  for (int e = 0; e < 4; ++e) {
+    const std::string expert = base + "experts." + std::to_string(e);
+    rows.push_back({expert + ".gate_proj.weight", expert + ".up_proj.weight"});
+  }
+  plan::Program program;
+  program.weights = {weight("w13", DType::Stored, {4, 80, 64}, rows, true),
+                     weight("router", DType::F32, {6, 64}, {{base + "router.classifier.weight"}})};
+  const auto weights = Weights::load(program, &checkpoint, {});
+  ASSERT_OK(weights);
+  const Tensor* w13 = weights->find("w13");
+  EXPECT_EQ(w13->dtype(), SK_BF16);
+  const auto* at = w13->data<std::byte>();
+  for (const auto& row : rows)
+    for (const std::string& name : row) {
+      const auto part = checkpoint.bytes(*checkpoint.find(name));
+      EXPECT_EQ(std::memcmp(at, part.data(), part.size()), 0) << name;
+      at += part.size();
+    }
+  EXPECT_EQ(at - w13->data<std::byte>(), w13->bytes());
+  EXPECT_EQ(weights->allocated_bytes(), static_cast<uint64_t>(w13->bytes()));  // the router stays mapped
+  EXPECT_FALSE(weights->warnings().empty());
 }
 
 TEST(Weights, TiedWeightsShareTheMappedBytes) {
@@ -138,11 +167,13 @@ TEST(Weights, OneErrorTellsAllThatIsWrong) {
   const auto result = Weights::load(program, &checkpoint, {});
   ASSERT_FALSE(result.has_value());
   const std::string where = (small_folder().path() / "model.safetensors").string();
-  EXPECT_ERROR(result, "`" + small_folder().path().string() + "` does not fit the model: 3 tensors missing, 7 of");
+  EXPECT_ERROR(result,
+               "`" + small_folder().path().string() + "` does not fit the model: 3 tensors missing, 7 of");
   EXPECT_ERROR(result, "missing: `haed`, for weight `gone`; did you mean `head`?");
   EXPECT_ERROR(result, "missing: `something.else.entirely`, for weight `gone_too`\n");
   EXPECT_ERROR(result, "missing: `e.1.x`, for weight `mixed`");
-  EXPECT_ERROR(result, "`e.1.u` in `" + where + "` is F32[1, 2], expected [2, 3], for weight `shape` (model.sk:12:3)");
+  EXPECT_ERROR(
+      result, "`e.1.u` in `" + where + "` is F32[1, 2], expected [2, 3], for weight `shape` (model.sk:12:3)");
   EXPECT_ERROR(result, "`e.0.g` in `" + where + "` is F32[2, 2], expected [4], for weight `rank`");
   EXPECT_ERROR(result, "joined on axis 0 they give 3 rows, expected [4, 2], for weight `sum`");
   EXPECT_ERROR(result, "is F32[1, 2], expected […, 7], for weight `tail`");
@@ -199,7 +230,8 @@ TEST(Weights, NeedACheckpointOrASeed) {
   EXPECT_ERROR(Weights::load(program, nullptr, {}), "there are no weights");
   EXPECT_ERROR(Weights::load(program, &empty, {}), "has no weights");
   EXPECT_OK(Weights::load(program, &empty, {.synthetic_seed = 1}));
-  EXPECT_ERROR(Weights::load(program, nullptr, {.synthetic_seed = 1, .synthetic_dtype = SK_I8}), "float type");
+  EXPECT_ERROR(Weights::load(program, nullptr, {.synthetic_seed = 1, .synthetic_dtype = SK_I8}),
+               "float type");
 }
 
 TEST(Synthetic, ValuesFollowFromSeedNameAndIndexAlone) {
@@ -320,7 +352,8 @@ TEST(Synthetic, TheOrderOfDeclarationsChangesNothing) {
 
 TEST(Synthetic, ContradictionsAndSizesAreRefusedWithNumbers) {
   plan::Program program;
-  program.weights = {weight("a", DType::Stored, {2, 3}, {{"s"}}), weight("b", DType::Stored, {3, 2}, {{"s"}})};
+  program.weights = {weight("a", DType::Stored, {2, 3}, {{"s"}}),
+                     weight("b", DType::Stored, {3, 2}, {{"s"}})};
   EXPECT_ERROR(Weights::load(program, nullptr, {.synthetic_seed = 1}),
                "weight `b` needs `s` as [3, 2], another weight needs it as [2, 3]");
   program.weights = {weight("a", DType::Stored, {1 << 20, 1 << 20}, {{"s"}})};
@@ -341,7 +374,8 @@ TEST(Synthetic, ContradictionsAndSizesAreRefusedWithNumbers) {
 TEST(Synthetic, UnwritableFoldersAreClearErrors) {
   const TempDir dir;
   dir.write("file", "x");
-  const auto result = write_synthetic(joined_program(), dir.path() / "file" / "out", 1, SK_F32, Json(Json::Object{}));
+  const auto result =
+      write_synthetic(joined_program(), dir.path() / "file" / "out", 1, SK_F32, Json(Json::Object{}));
   EXPECT_ERROR(result, (dir.path() / "file").string());
   EXPECT_EQ(result.error().kind, ErrorKind::Environment);
   fs::create_directories(dir.path() / "out" / "model.safetensors");
