@@ -1,0 +1,10 @@
+# Runs FIRST and SECOND and fails unless both succeed and print the same, non-empty text.
+foreach(program FIRST SECOND)
+  execute_process(COMMAND ${${program}} OUTPUT_VARIABLE ${program}_text RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${${program}} ended with ${code}")
+  endif()
+endforeach()
+if(FIRST_text STREQUAL "" OR NOT FIRST_text STREQUAL SECOND_text)
+  message(FATAL_ERROR "first:\n${FIRST_text}\nsecond:\n${SECOND_text}")
+endif()
