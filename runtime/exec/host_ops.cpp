@@ -44,9 +44,17 @@ Expected<Values> tolist(HostServices&, const HostCall& call) {
 }
 
 Expected<Values> print(HostServices& host, const HostCall& call) {
+  // Values take the place of the {} of the format in order; what is left over follows after blanks.
   std::string line;
-  for (const RuntimeValue& v : call.in) line += (line.empty() ? "" : " ") + text(v);
-  host.print(line + "\n");
+  std::string_view rest = std::get<std::string>(call.op.attrs[0]);
+  for (const RuntimeValue& v : call.in) {
+    const size_t hole = rest.find("{}");
+    line += rest.substr(0, hole);
+    if (hole == std::string_view::npos && !line.empty()) line += ' ';
+    line += text(v);
+    rest.remove_prefix(hole == std::string_view::npos ? rest.size() : hole + 2);
+  }
+  host.print(line + std::string(rest) + "\n");
   return Values{};
 }
 
