@@ -43,18 +43,22 @@ Expected<Values> tolist(HostServices&, const HostCall& call) {
   return Values{std::move(out)};
 }
 
+// Values take the places of the {} of the format, in order; {{ and }} are braces.
 Expected<Values> print(HostServices& host, const HostCall& call) {
-  // Values take the place of the {} of the format in order; what is left over follows after blanks.
+  const auto& format = std::get<std::string>(call.op.attrs[0]);
   std::string line;
-  std::string_view rest = std::get<std::string>(call.op.attrs[0]);
-  for (const RuntimeValue& v : call.in) {
-    const size_t hole = rest.find("{}");
-    line += rest.substr(0, hole);
-    if (hole == std::string_view::npos && !line.empty()) line += ' ';
-    line += text(v);
-    rest.remove_prefix(hole == std::string_view::npos ? rest.size() : hole + 2);
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    const std::string_view two = std::string_view(format).substr(i, 2);
+    if (two == "{}" && next < call.in.size()) {
+      line += text(call.in[next++]);
+      ++i;
+    } else {
+      line += format[i];
+      i += two == "{{" || two == "}}";
+    }
   }
-  host.print(line + std::string(rest) + "\n");
+  host.print(line + "\n");
   return Values{};
 }
 
