@@ -43,9 +43,21 @@ Expected<Values> tolist(HostServices&, const HostCall& call) {
   return Values{std::move(out)};
 }
 
+// Values take the places of the {} of the format, in order; {{ and }} are braces.
 Expected<Values> print(HostServices& host, const HostCall& call) {
+  const auto& format = std::get<std::string>(call.op.attrs[0]);
   std::string line;
-  for (const RuntimeValue& v : call.in) line += (line.empty() ? "" : " ") + text(v);
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    const std::string_view two = std::string_view(format).substr(i, 2);
+    if (two == "{}" && next < call.in.size()) {
+      line += text(call.in[next++]);
+      ++i;
+    } else {
+      line += format[i];
+      i += two == "{{" || two == "}}";
+    }
+  }
   host.print(line + "\n");
   return Values{};
 }

@@ -137,7 +137,10 @@ class Verifier {
       else if (c.result >= it->second->results.size() || !fits(it->second->results[c.result], c.type))
         say("const `{}` is result {} of `{}`, which has no such result of type {}", c.path, c.result, c.function, type(c.type));
     }
-    for (const StateDecl& s : p_.states) declared(states_, s.path, s.type, "state", s.loc);
+    for (const StateDecl& s : p_.states) {
+      declared(states_, s.path, s.type, "state", s.loc);
+      if (s.rebound) rebound_.insert(s.path);
+    }
   }
 
   static std::optional<uint64_t> byte_size(const ConstantData& c) { return text::byte_size(c.dtype, c.shape); }
@@ -364,9 +367,12 @@ class Verifier {
     const auto it = table.find(path);
     if (it == table.end())
       say("{} names `{}`, which is not a {}", what(op), path, kind);
-    else if (!(*it->second == t))
+    else if (!(*it->second == t) && !(op.code == Opcode::State && rebound_.contains(path) && same_but_sizes(*it->second, t)))
       say("{} gives {}, `{}` is declared {}", what(op), type(t), path, type(*it->second));
   }
+
+  // A state that is assigned as a whole may have other sizes when it is read again.
+  static bool same_but_sizes(const Type& a, const Type& b) { return a.kind == b.kind && a.dtype == b.dtype && a.rank() == b.rank(); }
 
   bool is_condition(ValueId v) const {
     const Type& t = type_of(v);
@@ -458,6 +464,7 @@ class Verifier {
   std::vector<std::string> messages_;
   std::unordered_map<std::string_view, const Function*> functions_;
   Declared weights_, states_;
+  std::unordered_set<std::string_view> rebound_;  // states
   std::vector<uint8_t> defined_, visible_;
   std::vector<OpId> definer_;
 };

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "tests/ops/abi_call.h"
+#include "tests/ops/run_executors.h"
 #include "tests/ops/vectors.h"
 
 namespace skdsl::test {
@@ -18,6 +19,8 @@ std::vector<std::unique_ptr<OpExecutor>> executors() {
   std::vector<std::unique_ptr<OpExecutor>> list;
   list.push_back(std::make_unique<AbiExecutor>(1));
   list.push_back(std::make_unique<AbiExecutor>(3));
+  list.push_back(std::make_unique<EagerExecutor>(2));
+  list.push_back(std::make_unique<GraphExecutor>(2));
   return list;
 }
 

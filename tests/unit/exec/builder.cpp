@@ -39,7 +39,7 @@ plan::ValueId FunctionBuilder::param(std::string name, plan::Type type) {
   return v;
 }
 
-std::vector<plan::ValueId> FunctionBuilder::ops(Opcode code, std::vector<plan::ValueId> operands, const Attrs& attrs,
+std::vector<plan::ValueId> FunctionBuilder::ops(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs,
                                                 std::vector<plan::Type> results, std::vector<plan::RegionId> regions) {
   plan::Op op;
   op.code = code;

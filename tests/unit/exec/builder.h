@@ -11,7 +11,7 @@
 
 namespace skdsl::test {
 
-using Attrs = std::map<std::string, plan::Attr>;
+using PlanAttrs = std::map<std::string, plan::Attr>;
 
 /// Builds one function; ops go to the current region.
 class FunctionBuilder {
@@ -21,13 +21,13 @@ class FunctionBuilder {
   plan::Dim dim(std::string_view symbol) { return plan::Dim::symbol(program.symbol(symbol)); }
   plan::ValueId param(std::string name, plan::Type type);
   /// Attributes that are not named take the table's default.
-  std::vector<plan::ValueId> ops(Opcode code, std::vector<plan::ValueId> operands, const Attrs& attrs, std::vector<plan::Type> results,
+  std::vector<plan::ValueId> ops(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs, std::vector<plan::Type> results,
                                  std::vector<plan::RegionId> regions = {});
-  plan::ValueId op(Opcode code, std::vector<plan::ValueId> operands, const Attrs& attrs, plan::Type result,
+  plan::ValueId op(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs, plan::Type result,
                    std::vector<plan::RegionId> regions = {}) {
     return ops(code, std::move(operands), attrs, {std::move(result)}, std::move(regions)).at(0);
   }
-  void effect(Opcode code, std::vector<plan::ValueId> operands, const Attrs& attrs = {}) { ops(code, std::move(operands), attrs, {}); }
+  void effect(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs = {}) { ops(code, std::move(operands), attrs, {}); }
   template <class T>
   plan::ValueId constant(plan::DType dtype, std::vector<int64_t> shape, const std::vector<T>& data) {
     plan::ConstantData c{dtype, shape, std::vector<uint8_t>(data.size() * sizeof(T))};

@@ -175,9 +175,9 @@ TEST_F(Generation, FillsTheSequenceToItsLastRow) {
 TEST_F(Generation, OnlyTheDefaultNumberOfTokensGivesWay) {
   GenerateRequest r = request(kRagged, 1);
   r.max_new_tokens = {};
-  const auto got = run(r);  // 8 usable blocks of 4: 5 + n, 1 + n and 8 + n rows less one each
-  EXPECT_EQ(got.max_new_tokens, 7);
-  for (const auto& s : got.requests) EXPECT_EQ(s.tokens.size(), 7u);
+  const auto got = run(r);  // 9 usable blocks of 4 for 4 + n, n and 7 + n rows
+  EXPECT_EQ(got.max_new_tokens, 8);
+  for (const auto& s : got.requests) EXPECT_EQ(s.tokens.size(), 8u);
   sizes.kv_blocks = 40;
   GenerateRequest wide = request(kRagged, 1);
   wide.max_new_tokens = {};
@@ -192,7 +192,8 @@ TEST_F(Generation, RefusesBeforeThePrefill) {
   EXPECT_EQ(refusal(request({kRagged[0]}, 12)).message,
             "prompt 1 has 5 tokens and 12 new ones are asked for; together they must not exceed max_seq_len, 16");
   EXPECT_EQ(refusal(request({kRagged[0]}, INT64_MAX)).notes[0], "help: raise --max-seq-len, lower --max-new-tokens or shorten the prompt");
-  Error e = refusal(request({kRagged[0], kRagged[1], kRagged[2]}, 8));
+  sizes.kv_blocks = 9;
+  const Error e = refusal(request(kRagged, 8));
   EXPECT_EQ(e.message, "the requests need 9 KV blocks of 4 rows; 8 are usable (--kv-blocks 9, block 0 is the null block)");
   EXPECT_EQ(e.notes[0], "help: --kv-blocks 10, fewer prompts, or a lower --max-new-tokens");
   GenerateRequest many = request(kRagged, 2);

@@ -79,9 +79,11 @@ TEST_F(HostOps, PrintShowsValues) {
   const ValueId x = b.param("x", f32({2, 2})), s = b.param("s", f32({}));
   const ValueId n = b.param("n", Type::host_int(b.dim("n"))), c = b.param("c", test::host_bool());
   const ValueId l = b.param("l", Type::host(Kind::HostList)), e = b.param("e", f32({0}));
-  b.effect(Opcode::Print, {x, s, n, c, l, e});
+  b.effect(Opcode::Print, {x, s, n, c, l, e}, {{"format", "x = {}, s = {}; {} {} {} {}"}});
+  b.effect(Opcode::Print, {n, n}, {{"format", "{{{}}}{} times {{}}"}});
+  b.effect(Opcode::Print, {}, {{"format", "done"}});
   ASSERT_TRUE(run({}, {floats({2, 2}, {1, 0.1f, -3, 1e10f}), floats({}, {2.5}), int64_t{7}, true, std::vector<int64_t>{1, 2}, floats({0}, {})}));
-  EXPECT_EQ(printed, "f32[2, 2] [[1, 0.100000001], [-3, 1e+10]] 2.5 7 true [1, 2] f32[0] []\n");
+  EXPECT_EQ(printed, "x = f32[2, 2] [[1, 0.100000001], [-3, 1e+10]], s = 2.5; 7 true [1, 2] f32[0] []\n{7}7 times {}\ndone\n");
 }
 
 TEST(Text, LongTensorsAreCut) {

@@ -47,9 +47,10 @@ TEST(Step, ADecodeStepWithPadding) {
 
 // Every row of step_fields.def is there; list fields say the same as their tensors.
 TEST(Step, HasEveryFieldOfTheTable) {
-  const StepRequest requests[] = {{2, 2, std::vector<int32_t>{1}}, {}};
+  const std::vector<int32_t> blocks{1};
+  const StepRequest requests[] = {{2, 2, blocks}, {}};
   const auto step = make_step(requests, 4, 1);
-#define SK_STEP_FIELD(name, dtype, dims, text) EXPECT_EQ(std::get<Tensor>(*step.field(#name)).dtype(), plan::abi_dtype(plan::DType::dtype)) << #name;
+#define SK_STEP_FIELD(name, type, dims, text) EXPECT_EQ(std::get<Tensor>(*step.field(#name)).dtype(), SK_##type) << #name;
 #define SK_STEP_LIST(name, of)                                                                  \
   {                                                                                             \
     const auto list = std::get<std::vector<int64_t>>(*step.field(#name));                       \

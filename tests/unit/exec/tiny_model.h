@@ -9,7 +9,7 @@ namespace skdsl::test {
 
 struct TinySizes {
   int64_t vocabulary = 37, width = 24, heads = 3, kv_heads = 1, head = 8;
-  int64_t kv_blocks = 9, block_size = 4, max_seq_len = 16;
+  int64_t kv_blocks = 10, block_size = 4, max_seq_len = 16;
 };
 
 /// Functions `Tiny.prefill` and `Tiny.decode`; states `k` and `v` (uninitialized), consts `cos` and `sin`.
