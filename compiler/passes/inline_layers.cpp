@@ -122,9 +122,12 @@ class Inliner : public Copier {
   bool repeated_ = false;
 };
 
-// Sets operand 0 of the prefetches and moves each behind its value.
-void place_prefetches(Function& f, const Triggers& triggers, PassContext& context) {
+// Sets operand 0 of the prefetches and moves each behind its value; true when that changed something.
+bool place_prefetches(Function& f, const Triggers& triggers, PassContext& context) {
   std::map<ValueId, std::vector<OpId>> waiting;
+  std::vector<std::vector<OpId>> before;
+  for (const Region& r : f.regions) before.push_back(r.ops);
+  bool changed = false;
   for (Region& r : f.regions)
     std::erase_if(r.ops, [&](OpId id) {
       Op& op = f.ops[id];
@@ -139,13 +142,14 @@ void place_prefetches(Function& f, const Triggers& triggers, PassContext& contex
           return false;
         }
         op.operands[0] = it->second;
+        changed = true;
       }
       if (op.operands[0] == kNone) return false;
       waiting[op.operands[0]].push_back(id);
       return true;
     });
-  if (waiting.empty()) return;
-  for (Region& r : f.regions) {
+  for (size_t i = 0; i < f.regions.size(); ++i) {
+    Region& r = f.regions[i];
     std::vector<OpId> ops;
     const auto release = [&](ValueId v) {
       if (const auto it = waiting.find(v); it != waiting.end()) ops.insert(ops.end(), it->second.begin(), it->second.end());
@@ -156,7 +160,9 @@ void place_prefetches(Function& f, const Triggers& triggers, PassContext& contex
       for (const ValueId v : f.ops[id].results) release(v);
     }
     r.ops = std::move(ops);
+    changed |= r.ops != before[i];
   }
+  return changed;
 }
 
 bool needs_work(const Program& program, const Function& f, bool inline_phases) {
@@ -187,7 +193,7 @@ bool inline_layers(PassContext& context) {
                                        kMaxRegionDepth));
       return changed;
     }
-    place_prefetches(out, shared.triggers, context);
+    if (!place_prefetches(out, shared.triggers, context) && shared.inlined.empty()) continue;
     f = std::move(out);
     changed = true;
   }
