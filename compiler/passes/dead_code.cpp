@@ -60,7 +60,7 @@ class Sweeper : public Copier {
 };
 
 bool drop_functions(Program& program) {
-  std::set<std::string_view> keep;
+  std::set<std::string> keep;
   std::vector<const Function*> open;
   const auto reach = [&](const Function* f) {
     if (f != nullptr && keep.insert(f->name).second) open.push_back(f);

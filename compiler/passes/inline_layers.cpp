@@ -26,21 +26,27 @@ using namespace plan;
 namespace {
 
 // A program that calls a function at two places, which calls another at two places …, doubles with every level.
-constexpr size_t kMaxOps = 4'000'000;
+constexpr size_t kMaxOps = 1'000'000;
 
 // The results of inlined calls by instance path; kNone when a path computed several.
 using Triggers = std::map<std::string, ValueId>;
 
+// Functions by name.
+using Index = std::unordered_map<std::string, const Function*>;
+
 struct Shared {
   PassContext& context;
+  const Index& functions;
   bool inline_phases;
   Triggers triggers;
   std::set<const Function*> inlined;
   std::map<std::pair<ContextId, ContextId>, ContextId> contexts;  // (a body's context, the call's) -> ours
 };
 
-const Function* callee(const Program& program, const Op& op) {
-  return op.code == Opcode::Call ? program.find(std::get<std::string>(op.attrs[0])) : nullptr;
+const Function* callee(const Index& functions, const Op& op) {
+  if (op.code != Opcode::Call) return nullptr;
+  const auto it = functions.find(std::get<std::string>(op.attrs[0]));
+  return it == functions.end() ? nullptr : it->second;
 }
 
 class Inliner : public Copier {
@@ -53,7 +59,7 @@ class Inliner : public Copier {
  private:
   bool replace(const Op& op, RegionId into, int depth) override {
     if (repeated_) rename_new_symbols(op);
-    const Function* f = callee(shared_.context.program, op);
+    const Function* f = callee(shared_.functions, op);
     if (f == nullptr || (f->phase != Phase::None && !shared_.inline_phases)) return false;
     if (to_.ops.size() > kMaxOps || depth >= kMaxRegionDepth) {
       too_deep_ = true;
@@ -122,9 +128,12 @@ class Inliner : public Copier {
   bool repeated_ = false;
 };
 
-// Sets operand 0 of the prefetches and moves each behind its value.
-void place_prefetches(Function& f, const Triggers& triggers, PassContext& context) {
+// Sets operand 0 of the prefetches and moves each behind its value; true when that changed something.
+bool place_prefetches(Function& f, const Triggers& triggers, PassContext& context) {
   std::map<ValueId, std::vector<OpId>> waiting;
+  std::vector<std::vector<OpId>> before;
+  for (const Region& r : f.regions) before.push_back(r.ops);
+  bool changed = false;
   for (Region& r : f.regions)
     std::erase_if(r.ops, [&](OpId id) {
       Op& op = f.ops[id];
@@ -139,13 +148,14 @@ void place_prefetches(Function& f, const Triggers& triggers, PassContext& contex
           return false;
         }
         op.operands[0] = it->second;
+        changed = true;
       }
       if (op.operands[0] == kNone) return false;
       waiting[op.operands[0]].push_back(id);
       return true;
     });
-  if (waiting.empty()) return;
-  for (Region& r : f.regions) {
+  for (size_t i = 0; i < f.regions.size(); ++i) {
+    Region& r = f.regions[i];
     std::vector<OpId> ops;
     const auto release = [&](ValueId v) {
       if (const auto it = waiting.find(v); it != waiting.end()) ops.insert(ops.end(), it->second.begin(), it->second.end());
@@ -156,13 +166,15 @@ void place_prefetches(Function& f, const Triggers& triggers, PassContext& contex
       for (const ValueId v : f.ops[id].results) release(v);
     }
     r.ops = std::move(ops);
+    changed |= r.ops != before[i];
   }
+  return changed;
 }
 
-bool needs_work(const Program& program, const Function& f, bool inline_phases) {
+bool needs_work(const Index& functions, const Function& f, bool inline_phases) {
   for (const Op& op : f.ops) {
     if (op.code == Opcode::Prefetch) return true;
-    const Function* g = callee(program, op);
+    const Function* g = callee(functions, op);
     if (g != nullptr && (g->phase == Phase::None || inline_phases)) return true;
   }
   return false;
@@ -171,13 +183,15 @@ bool needs_work(const Program& program, const Function& f, bool inline_phases) {
 }  // namespace
 
 bool inline_layers(PassContext& context) {
-  std::set<std::string_view> consts;
+  std::set<std::string> consts;
   for (const ConstDecl& c : context.program.consts) consts.insert(c.function);
+  Index functions;
+  for (const Function& f : context.program.functions) functions.emplace(f.name, &f);
   bool changed = false;
   for (Function& f : context.program.functions) {
     const bool runs = f.phase != Phase::None || f.name == "main" || consts.contains(f.name);
-    Shared shared{context, f.phase != Phase::None, {}, {}, {}};
-    if (!runs || !needs_work(context.program, f, shared.inline_phases)) continue;
+    Shared shared{context, functions, f.phase != Phase::None, {}, {}, {}};
+    if (!runs || !needs_work(functions, f, shared.inline_phases)) continue;
     Function out;
     Inliner inliner(f, out, shared, nullptr, kNone);
     inliner.copy_function();
@@ -187,7 +201,7 @@ bool inline_layers(PassContext& context) {
                                        kMaxRegionDepth));
       return changed;
     }
-    place_prefetches(out, shared.triggers, context);
+    if (!place_prefetches(out, shared.triggers, context) && shared.inlined.empty()) continue;
     f = std::move(out);
     changed = true;
   }

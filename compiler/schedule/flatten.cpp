@@ -20,7 +20,8 @@ constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
 class Flattener {
  public:
   explicit Flattener(Build& b)
-      : b_(b), f_(b.function), in_place_(passes::find_in_place(b.function)), buffers_(b.function.values.size(), kNone) {}
+      : b_(b), f_(b.function), in_place_(passes::find_in_place(b.function)), buffers_(b.function.values.size(), kNone),
+        failed_(b.function.values.size(), false) {}
 
   bool run() {
     b_.out.streams = {"main"};
@@ -41,8 +42,8 @@ class Flattener {
     const std::string what = fmt::format("argument `{}` of `{}`", f_.param_names[i], f_.name);
     BufferId buffer = kNone;
     if (t.is_tensor()) {
-      const auto shape = static_shape(t, f_.loc, what);
-      if (!shape) return;
+      const auto shape = static_shape(t, f_.loc, f_.param_names[i]);
+      if (!shape) return fail_results({v});
       Buffer b{Storage::Input, t.dtype, *shape};
       b.index = static_cast<uint32_t>(i);
       b.name = f_.param_names[i];
@@ -67,7 +68,7 @@ class Flattener {
       }
       const int64_t n = d.constant();
       if (n < 0 || (n > 0 && __builtin_mul_overflow(bytes, n, &bytes)) || bytes > kMaxTensorBytes) {
-        report(loc, diag::Id::TooMuchWork, fmt::format("{} has the impossible type {}", what, b_.program.text(t)));
+        report(loc, diag::Id::TooMuchWork, fmt::format("`{}` has the impossible type {}", what, b_.program.text(t)));
         return {};
       }
       shape.push_back(n);
@@ -98,6 +99,7 @@ class Flattener {
       case Opcode::Check: return failed_check(op);
       case Opcode::Call:
         good_ = false;
+        fail_results(op.results);
         b_.diags.report(b_.span(op.loc), diag::Id::InternalVerify, "inlining",
                         fmt::format("a call of `{}` is left in `{}`", std::get<std::string>(op.attrs[0]), f_.name));
         return;
@@ -108,11 +110,13 @@ class Flattener {
     if (row.category == "schedule") return task(op, id, op.code == Opcode::Prefetch ? Step::Kind::Prefetch : Step::Kind::Note);
     if (row.has(kHostFn)) return;  // whoever needs the value says that it is not known
     if (row.has_kernel()) return task(op, id, Step::Kind::Call);
+    fail_results(op.results);
     report(op.loc, diag::Id::BadValue, fmt::format("`{}` cannot stand in a static graph", row.name)).help("run this phase with --mode eager");
   }
 
   void not_static(const Op& op, const std::string& what) {
     good_ = false;
+    fail_results(op.results);
     b_.diags.report(b_.span(op.loc), diag::Id::NotStatic, what, "values of the run")
         .help("use configuration and sizes only, or run this phase with --mode eager");
   }
@@ -147,8 +151,8 @@ class Flattener {
     const auto [it, missing] = declared_buffers_.emplace(std::pair{storage, path}, kNone);
     if (missing) {
       const Type& t = f_.values[op.results[0]].type;
-      const auto shape = static_shape(t, op.loc, fmt::format("`{}`", path));
-      if (!shape) return;
+      const auto shape = static_shape(t, op.loc, path);
+      if (!shape) return fail_results(op.results);
       Buffer b{storage, t.dtype, *shape};
       b.path = path;
       it->second = add(std::move(b), op.results[0]);
@@ -180,7 +184,7 @@ class Flattener {
   std::optional<BufferId> operand(const Op& op, ValueId v) {
     if (v == kNone) return kNone;
     if (buffers_[v] != kNone) return buffers_[v];
-    if (!failed_.empty() && failed_[v]) return {};  // its own trouble was reported
+    if (failed_[v]) return {};
     const Type& t = f_.values[v].type;
     const std::string what = t.kind == Kind::HostList ? "a host list" : "a host number";
     good_ = false;
@@ -223,7 +227,7 @@ class Flattener {
     for (const ValueId v : op.results) {
       const auto out = good ? result(op, v, t) : std::nullopt;
       if (!out) {
-        fail_results(op);
+        fail_results(op.results);
         return;
       }
       t.out.push_back(*out);
@@ -243,9 +247,9 @@ class Flattener {
         .help("bind every symbol of the phase's parameters, and compute sizes from them alone");
   }
 
-  void fail_results(const Op& op) {
-    if (failed_.empty()) failed_.assign(f_.values.size(), false);
-    for (const ValueId v : op.results) failed_[v] = true;
+  // Their trouble was reported; whoever reads them says nothing more.
+  void fail_results(const std::vector<ValueId>& values) {
+    for (const ValueId v : values) failed_[v] = true;
   }
 
   std::optional<BufferId> result(const Op& op, ValueId v, const Task& t) {

@@ -190,8 +190,9 @@ class Verifier {
     Clock writes, reads;
   };
 
-  bool arena(BufferId b) const { return s_.buffers[b].storage == Storage::Arena && bytes_[b] > 0; }
+  bool arena(BufferId b) const { return s_.buffers[b].storage == Storage::Arena; }
   bool overlap(BufferId a, BufferId b) const {
+    if (bytes_[a] == 0 || bytes_[b] == 0) return false;
     const uint64_t x = s_.buffers[a].offset, y = s_.buffers[b].offset;
     return x < y + bytes_[b] && y < x + bytes_[a];
   }
@@ -290,10 +291,6 @@ class Verifier {
   void write(const Step& x, const Task& t, BufferId b, uint32_t mine) {
     const OpInfo& row = info(t.code);
     if (s_.buffers[b].storage != Storage::Arena) return say("task {} (`{}`) writes buffer {}, which is not in the arena", x.task, row.name, b);
-    if (bytes_[b] == 0) {
-      valid_[b] = 1;
-      return;
-    }
     for (size_t k = 0; k < t.in.size(); ++k) {
       if (t.in[k] == kNone || !arena(t.in[k]) || !overlap(t.in[k], b)) continue;
       // Element i may be written once element i of the operands was read, and at no other place.
