@@ -96,12 +96,12 @@ bool keyword_here(const std::vector<PieceToken>& piece, Follow follow) {
 
 }  // namespace
 
-bool classify(std::vector<PieceToken>& piece, uint32_t file, Problems& problems) {
+bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Problems& problems) {
   const size_t n = piece.size();
   if (n == 0) return true;
   Follow follow;
   if (begins_statement(piece[0].type, follow)) {
-    if (!keyword_here(piece, follow)) piece[0].type = T::IDENT;
+    if (in_config || !keyword_here(piece, follow)) piece[0].type = T::IDENT;
   } else if (is_soft(piece[0].type)) {
     piece[0].type = T::IDENT;
   }

@@ -56,7 +56,7 @@ class FileParser {
       ast::Comments around;
       around_piece(previous_end, begin, any, is_file, previous, out, around);
       NodeId id = 0;
-      if (!problems_.full()) id = piece(i, stop, where, last);
+      if (!problems_.full()) id = piece(i, stop, where);
       hoist(begin, end, around);
       if (id != 0) {
         out.items.push_back(id);
@@ -172,7 +172,7 @@ class FileParser {
     return inside(tokens_[first].type, where);
   }
 
-  NodeId piece(uint32_t first, uint32_t last, Where where, uint32_t block_end) {
+  NodeId piece(uint32_t first, uint32_t last, Where where) {
     std::vector<BlockContent> blocks;
     bool bad = false;
     const Where inner = inside_misspelled(first, where);
@@ -200,12 +200,11 @@ class FileParser {
     }
     build_.strings.clear();
     if (has_string && !interpolate(first, last)) return 0;
-    if (!classify(view_, file_, problems_)) return 0;
+    if (!classify(view_, where == Where::Config, file_, problems_)) return 0;
     // With a bracket struck out or thought in, members may have come to stand outside their layer.
     if (broken_ && view_.size() > 0 && misplaced_by_brackets(view_[0].type, where)) return 0;
     build_.blocks = &blocks;
     const Token* const after = last < tokens_.size() ? &tokens_[last] : nullptr;
-    (void)block_end;
     return parser_.run(view_, where, build_, tokens_[last - 1].end, after, text_, file_, problems_);
   }
 
@@ -293,7 +292,7 @@ class FileParser {
       problems_.syntax({file_, begin - 1, end + 1}, "`{}` in a string holds no expression").helps.emplace_back("for the braces themselves write `{{}}`");
       return 0;
     }
-    if (!classify(view_, file_, problems_)) return 0;
+    if (!classify(view_, false, file_, problems_)) return 0;
     return parser_.run_expression(view_, build_, end, text_, file_, problems_);
   }
 

@@ -91,8 +91,9 @@ struct PieceToken {
   uint32_t index;  // into the arranged tokens
 };
 
-/// Retypes the words of a piece (see SkLexer.g4). False when conditional expressions nest too deep (reported).
-bool classify(std::vector<PieceToken>& piece, uint32_t file, Problems& problems);
+/// Retypes the words of a piece (see SkLexer.g4); inside `config` a first word is a key. False when conditional
+/// expressions nest too deep (reported).
+bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Problems& problems);
 
 bool is_word(size_t type);
 
