@@ -1,7 +1,8 @@
 // elementwise — applies a formula to broadcast operands
 //
-// Floats are computed in f32 (also when an i64 or another float meets them, as a rank-0 scalar may), integers in i64;
-// the result is rounded once to its dtype. A chunk is read whole before it is written: the result may be operand 0.
+// Floats are computed in f32 (also when an i64 or another float meets them, as a rank-0 scalar may), integers
+// in i64; the result is rounded once to its dtype. A chunk is read whole before it is written: the result may
+// be operand 0.
 #pragma once
 #include "stdlib/kernels/formulas.h"
 #include "stdlib/kernels/walk.h"
@@ -30,7 +31,9 @@ inline void elementwise_as(const sk_call& call, const Walk<N + 1>& walk, uint32_
         const int64_t stride = walk.inner_stride(k + 1);
         load(x[k], at(call.in[k], offset[k + 1] + i * stride), dtype_of(call.in[k]), stride, m);
       }
-      [&]<size_t... I>(std::index_sequence<I...>) { apply(y, m, formula, x[I]...); }(std::make_index_sequence<N>{});
+      [&]<size_t... I>(std::index_sequence<I...>) {
+        apply(y, m, formula, x[I]...);
+      }(std::make_index_sequence<N>{});
       const int64_t stride = walk.inner_stride(0);
       store(at(call.out[0], offset[0] + i * stride), dtype_of(call.out[0]), stride, y, m);
     }

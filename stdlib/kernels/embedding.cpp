@@ -1,4 +1,5 @@
-// embedding — row ids[t] of the table in the dtype of the result. A tile is one row; an id outside leaves zeros.
+// embedding — row ids[t] of the table in the dtype of the result. A tile is one row; an id outside leaves
+// zeros.
 #include "stdlib/kernels/kernel.h"
 
 SK_KERNEL(embedding) {
@@ -15,7 +16,7 @@ SK_KERNEL(embedding) {
       zero(at(y, r * width), dtype_of(y), width);
       continue;
     }
-    convert(at(y, r * width), dtype_of(y), 1, at(table, id * table.stride[0]), dtype_of(table), table.stride[1],
-            width);
+    convert(at(y, r * width), dtype_of(y), 1, at(table, id * table.stride[0]), dtype_of(table),
+            table.stride[1], width);
   }
 }

@@ -45,11 +45,11 @@ struct Minimum {
   static int64_t of(int64_t x, int64_t y) { return x < y ? x : y; }
 };
 
-#define SK_COMPARISON(Name, sign)                                       \
-  struct Name {                                                         \
-    static constexpr bool kIntegers = true;                             \
-    static int64_t of(float x, float y) { return x sign y; }            \
-    static int64_t of(int64_t x, int64_t y) { return x sign y; }        \
+#define SK_COMPARISON(Name, sign)                                \
+  struct Name {                                                  \
+    static constexpr bool kIntegers = true;                      \
+    static int64_t of(float x, float y) { return x sign y; }     \
+    static int64_t of(int64_t x, int64_t y) { return x sign y; } \
   };
 SK_COMPARISON(Eq, ==)
 SK_COMPARISON(Ne, !=)

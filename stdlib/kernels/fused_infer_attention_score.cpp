@@ -1,9 +1,10 @@
 // fused_infer_attention_score — softmax((q k + q_rope k_rope) scale) v over TND rows or a paged cache
 //
-// A tile is one head of one query row. Three passes over its keys, each in rising position: scores, exponentials,
-// values. Pages only cut the passes into runs, so a paged cache and TND rows of equal contents give equal bits.
-// A query row sees the keys of its request: with sparse_mode 3 up to its own position, else all. Rows of no request,
-// and rows that see nothing, are zero; a length or a block outside its range is a fault and leaves that row zero.
+// A tile is one head of one query row. Three passes over its keys, each in rising position: scores,
+// exponentials, values. Pages only cut the passes into runs, so a paged cache and TND rows of equal contents
+// give equal bits. A query row sees the keys of its request: with sparse_mode 3 up to its own position, else
+// all. Rows of no request, and rows that see nothing, are zero; a length or a block outside its range is a
+// fault and leaves that row zero.
 #include "stdlib/kernels/math.h"
 #include "stdlib/kernels/reduce.h"
 
@@ -23,7 +24,8 @@ struct Cache {
   const void* row(int64_t base) const { return at(*t, base + head_offset); }
 };
 
-/// Rows of `width` elements of head `head`; heads have an axis of their own or share the last one. One head serves all.
+/// Rows of `width` elements of head `head`; heads have an axis of their own or share the last one. One head
+/// serves all.
 Cache cache_of(const sk_tensor& t, bool paged, int64_t width, int64_t head) {
   const uint32_t leading = paged ? 2 : 1;
   const bool has_axis = t.rank > leading + 1;
@@ -98,8 +100,8 @@ void for_runs(const sk_call& call, const sk_tensor& t, const View& view, F&& f) 
 }
 
 /// score[p] (+)= q · key row p.
-void add_scores(const sk_call& call, const View& view, const Cache& cache, const float* q, bool add, float* space,
-                float* score) {
+void add_scores(const sk_call& call, const View& view, const Cache& cache, const float* q, bool add,
+                float* space, float* score) {
   with_float(dtype_of(*cache.t), [&](auto tag) {
     using S = decltype(tag);
     for_runs(call, *cache.t, view, [&](int64_t base, int64_t stride, int64_t first, int64_t n) {

@@ -1,8 +1,8 @@
 // grouped_matmul — rows of x fall to the groups in order; y = x w[g]
 //
-// x [R, K]; w [G, K, N], or [G, N, K] with transpose_weight; group_list [G] holds running ends (type 0) or counts
-// (type 1). A tile is a range of columns of one group, for its rows. Groups are dealt out tile by tile because many
-// are empty; one more group stands for the rows past the sum, which are zero.
+// x [R, K]; w [G, K, N], or [G, N, K] with transpose_weight; group_list [G] holds running ends (type 0) or
+// counts (type 1). A tile is a range of columns of one group, for its rows. Groups are dealt out tile by tile
+// because many are empty; one more group stands for the rows past the sum, which are zero.
 #include "stdlib/kernels/products.h"
 
 using namespace skdsl::kernels;
@@ -16,8 +16,8 @@ SK_KERNEL(grouped_matmul) {
   const sk_tensor& y = call->out[0];
   const bool counts = call->attr[0].i == 1;
   const uint32_t k_axis = call->attr[1].i != 0 ? 2 : 1, n_axis = 3 - k_axis;
-  Matrix w{weight.data, dtype_of(weight), weight.dim[k_axis], weight.dim[n_axis], weight.stride[k_axis],
-           weight.stride[n_axis]};
+  Matrix w{weight.data,        dtype_of(weight),      weight.dim[k_axis],
+           weight.dim[n_axis], weight.stride[k_axis], weight.stride[n_axis]};
   const int64_t rows = x.dim[0], tiles = tile_count(w);
   int64_t begin = 0;
   for (int64_t g = 0; g <= weight.dim[0]; ++g) {

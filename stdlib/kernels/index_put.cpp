@@ -1,7 +1,7 @@
 // index_put — x with `value` where mask is true
 //
-// The mask covers the leading axes of x; the n matches take, in row-major order, the slices of `value` broadcast to
-// [n, remaining axes]. A tile is one mask element.
+// The mask covers the leading axes of x; the n matches take, in row-major order, the slices of `value`
+// broadcast to [n, remaining axes]. A tile is one mask element.
 #include "stdlib/kernels/walk.h"
 
 SK_KERNEL(index_put) {
@@ -38,8 +38,8 @@ SK_KERNEL(index_put) {
         convert(at(y, to + offset[0]), dtype_of(y), slice.inner_stride(0), at(value, value_from + offset[2]),
                 dtype_of(value), slice.inner_stride(2), n);
       else
-        convert(at(y, to + offset[0]), dtype_of(y), slice.inner_stride(0), at(x, from + offset[1]), dtype_of(x),
-                slice.inner_stride(1), n);
+        convert(at(y, to + offset[0]), dtype_of(y), slice.inner_stride(0), at(x, from + offset[1]),
+                dtype_of(x), slice.inner_stride(1), n);
     });
   }
 }

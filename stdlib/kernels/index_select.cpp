@@ -26,8 +26,8 @@ SK_KERNEL(index_select) {
     }
     const int64_t from_offset = offset_of(x, outer, axis) + from * x.stride[axis];
     slice.runs(0, slice.size, [&](const int64_t* offset, int64_t n) {
-      convert(at(y, to_offset + offset[0]), dtype_of(y), slice.inner_stride(0), at(x, from_offset + offset[1]),
-              dtype_of(x), slice.inner_stride(1), n);
+      convert(at(y, to_offset + offset[0]), dtype_of(y), slice.inner_stride(0),
+              at(x, from_offset + offset[1]), dtype_of(x), slice.inner_stride(1), n);
     });
   }
 }

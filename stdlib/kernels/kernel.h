@@ -1,7 +1,8 @@
 // kernel — what every kernel file starts from: shares of the tiles, elements as registers, index faults
 //
-// Numbers live in two kinds of registers: every float storage is read as f32, every integer storage as i64. Chunks
-// of up to kChunk elements are loaded, computed and stored, so a result may lie on top of an operand of its shape.
+// Numbers live in two kinds of registers: every float storage is read as f32, every integer storage as i64.
+// Chunks of up to kChunk elements are loaded, computed and stored, so a result may lie on top of an operand
+// of its shape.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,9 +14,10 @@
 #include "runtime/abi/dtype.h"
 
 /// The head of a kernel's definition; the body sees `call`, `phase`, `block` and `blocks`.
-#define SK_KERNEL(op_name)                                                                                     \
-  extern "C" void sk_kernel_##op_name([[maybe_unused]] const sk_call* call, [[maybe_unused]] uint32_t phase,   \
-                                      [[maybe_unused]] uint32_t block, [[maybe_unused]] uint32_t blocks) noexcept
+#define SK_KERNEL(op_name)                                                                                   \
+  extern "C" void sk_kernel_##op_name([[maybe_unused]] const sk_call* call, [[maybe_unused]] uint32_t phase, \
+                                      [[maybe_unused]] uint32_t block,                                       \
+                                      [[maybe_unused]] uint32_t blocks) noexcept
 /// The head of a kernel's workspace function: bytes for one block.
 #define SK_WORKSPACE(op_name) extern "C" uint64_t sk_workspace_##op_name(const sk_call* call) noexcept
 
@@ -71,30 +73,44 @@ inline void* at(const sk_tensor& t, int64_t offset) {
   return static_cast<char*>(t.data) + offset * dtype_bytes(dtype_of(t));
 }
 /// An axis attribute, negative ones counted from the end.
-inline uint32_t axis_of(int64_t axis, uint32_t rank) { return static_cast<uint32_t>(axis < 0 ? axis + rank : axis); }
+inline uint32_t axis_of(int64_t axis, uint32_t rank) {
+  return static_cast<uint32_t>(axis < 0 ? axis + rank : axis);
+}
 
 /// Calls `f` with a value of the storage type of `t`.
 template <class F>
 inline void with_storage(sk_dtype t, F&& f) {
   switch (t) {
-    case SK_F32: return f(float{});
-    case SK_BF16: return f(bf16{});
-    case SK_F16: return f(f16{});
-    case SK_I8: return f(int8_t{});
-    case SK_I32: return f(int32_t{});
-    case SK_I64: return f(int64_t{});
-    case SK_BOOL: return f(Bool{});
-    case SK_NONE: return;
+    case SK_F32:
+      return f(float{});
+    case SK_BF16:
+      return f(bf16{});
+    case SK_F16:
+      return f(f16{});
+    case SK_I8:
+      return f(int8_t{});
+    case SK_I32:
+      return f(int32_t{});
+    case SK_I64:
+      return f(int64_t{});
+    case SK_BOOL:
+      return f(Bool{});
+    case SK_NONE:
+      return;
   }
 }
 /// As with_storage, for float storages only.
 template <class F>
 inline void with_float(sk_dtype t, F&& f) {
   switch (t) {
-    case SK_F32: return f(float{});
-    case SK_BF16: return f(bf16{});
-    case SK_F16: return f(f16{});
-    default: return;
+    case SK_F32:
+      return f(float{});
+    case SK_BF16:
+      return f(bf16{});
+    case SK_F16:
+      return f(f16{});
+    default:
+      return;
   }
 }
 
@@ -120,8 +136,15 @@ inline I saturate(float x) {
   return static_cast<I>(x);
 }
 
-/// Register to storage: floats round to nearest even, float to integer saturates, integers wrap. There is one NaN:
-/// which of two NaN operands an addition keeps is the compiler's choice and may differ between loops.
+/// from_f32<bf16> without branches, so that loops over it become vectors; NaN is the quiet one.
+inline bf16 rounded_to_bf16(float x) {
+  const auto u = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+  return {static_cast<uint16_t>(x == x ? rounded : 0x7fc0u)};
+}
+
+/// Register to storage: floats round to nearest even, float to integer saturates, integers wrap. There is one
+/// NaN: which of two NaN operands an addition keeps is the compiler's choice and may differ between loops.
 template <class S, class R>
 inline S written(R x) {
   if constexpr (std::is_same_v<S, Bool>)
@@ -130,6 +153,8 @@ inline S written(R x) {
     return saturate<S>(x);
   else if constexpr (std::is_integral_v<S>)
     return static_cast<S>(x);
+  else if constexpr (std::is_same_v<S, bf16>)
+    return rounded_to_bf16(static_cast<float>(x));
   else
     return from_f32<S>(x == x ? static_cast<float>(x) : std::numeric_limits<float>::quiet_NaN());
 }
@@ -168,27 +193,33 @@ inline void copy_elements(void* to, int64_t to_stride, const void* from, int64_t
   }
   const auto strided = [&]<class U>(U) {
     for (int64_t i = 0; i < n; ++i)
-      std::memcpy(static_cast<char*>(to) + i * to_stride * bytes, static_cast<const char*>(from) + i * from_stride * bytes,
-                  sizeof(U));
+      std::memcpy(static_cast<char*>(to) + i * to_stride * bytes,
+                  static_cast<const char*>(from) + i * from_stride * bytes, sizeof(U));
   };
   switch (bytes) {
-    case 1: return strided(uint8_t{});
-    case 2: return strided(uint16_t{});
-    case 4: return strided(uint32_t{});
-    case 8: return strided(uint64_t{});
+    case 1:
+      return strided(uint8_t{});
+    case 2:
+      return strided(uint16_t{});
+    case 4:
+      return strided(uint32_t{});
+    case 8:
+      return strided(uint64_t{});
   }
 }
 
 /// n elements from one dtype to another; equal dtypes keep their bits.
 inline void convert(void* to, sk_dtype to_dtype, int64_t to_stride, const void* from, sk_dtype from_dtype,
                     int64_t from_stride, int64_t n) {
-  if (to_dtype == from_dtype) return copy_elements(to, to_stride, from, from_stride, dtype_bytes(to_dtype), n);
+  if (to_dtype == from_dtype)
+    return copy_elements(to, to_stride, from, from_stride, dtype_bytes(to_dtype), n);
   const auto chunks = [&](auto* registers) {
     for (int64_t i = 0; i < n; i += kChunk) {
       const int64_t m = std::min(kChunk, n - i);
       load(registers, static_cast<const char*>(from) + i * from_stride * dtype_bytes(from_dtype), from_dtype,
            from_stride, m);
-      store(static_cast<char*>(to) + i * to_stride * dtype_bytes(to_dtype), to_dtype, to_stride, registers, m);
+      store(static_cast<char*>(to) + i * to_stride * dtype_bytes(to_dtype), to_dtype, to_stride, registers,
+            m);
     }
   };
   if (is_float(from_dtype)) {
@@ -216,8 +247,8 @@ inline void report_index(const sk_call& call, int64_t value, int64_t limit, int6
   sk_fault* fault = call.fault;
   if (fault == nullptr) return;
   uint32_t none = SK_FAULT_NONE;
-  if (!__atomic_compare_exchange_n(&fault->code, &none, static_cast<uint32_t>(SK_FAULT_INDEX), false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_RELAXED))
+  if (!__atomic_compare_exchange_n(&fault->code, &none, static_cast<uint32_t>(SK_FAULT_INDEX), false,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     return;
   fault->value = value;
   fault->limit = limit;

@@ -27,7 +27,8 @@ inline float exp(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   const float e = (p * (r * r) + r) + 1.0f;
-  // Two halves of the power of two, so that results near the ends of the range neither overflow nor flush early.
+  // Two halves of the power of two, so that results near the ends of the range neither overflow nor flush
+  // early.
   const uint32_t k = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(kShift);
   const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(k) >> 1);
   const float a = std::bit_cast<float>((half + 127u) << 23);

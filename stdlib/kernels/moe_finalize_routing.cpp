@@ -17,7 +17,8 @@ Term term_of(const sk_call& call, int64_t t, int64_t s) {
   const sk_tensor& row_idx = call.in[1];
   const sk_tensor& experts = call.in[3];
   const int64_t assignment = t * experts.dim[1] + s;
-  if (index_at(experts, t * experts.stride[0] + s * experts.stride[1]) >= call.attr[0].i) return {&call.in[4], t};
+  if (index_at(experts, t * experts.stride[0] + s * experts.stride[1]) >= call.attr[0].i)
+    return {&call.in[4], t};
   const int64_t row = index_at(row_idx, offset_of(row_idx, assignment, row_idx.rank));
   if (row >= 0 && row < y.dim[0]) return {&y, row};
   report_index(call, row, y.dim[0], assignment);
@@ -47,8 +48,8 @@ SK_KERNEL(moe_finalize_routing) {
         const Term term = term_of(*call, t, s);
         float weight = 0.0f;
         load(&weight, at(weights, t * weights.stride[0] + s * weights.stride[1]), dtype_of(weights), 1, 1);
-        load(v, at(*term.from, term.row * term.from->stride[0] + i * term.from->stride[1]), dtype_of(*term.from),
-             term.from->stride[1], n);
+        load(v, at(*term.from, term.row * term.from->stride[0] + i * term.from->stride[1]),
+             dtype_of(*term.from), term.from->stride[1], n);
         for (int64_t j = 0; j < n; ++j) sum[j] += weight * v[j];
       }
       store(at(out, t * width + i), dtype_of(out), 1, sum, n);

@@ -1,7 +1,8 @@
 // moe_gating_top_k — the k best experts of each row of logits, and their weights
 //
-// Scores s are the softmax or sigmoid of the logits; the choice looks at s + bias, the weights at s. With groups,
-// only the k_group groups with the best sum of their two best choices take part. NaN is chosen last. A tile is one row.
+// Scores s are the softmax or sigmoid of the logits; the choice looks at s + bias, the weights at s. With
+// groups, only the k_group groups with the best sum of their two best choices take part. NaN is chosen last.
+// A tile is one row.
 #include "stdlib/kernels/math.h"
 #include "stdlib/kernels/reduce.h"
 
@@ -15,8 +16,8 @@ constexpr float kNone = -std::numeric_limits<float>::infinity();
 struct Row {
   float* score;
   float* choice;
-  float* group;   // sums of groups
-  float* open;    // 1: may still be chosen
+  float* group;  // sums of groups
+  float* open;   // 1: may still be chosen
 };
 
 void softmax_in_place(float* x, int64_t n) {

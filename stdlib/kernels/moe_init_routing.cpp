@@ -1,7 +1,8 @@
 // moe_init_routing — assignments (token * k + slot) sorted stably by expert, and their rows of x
 //
-// Phase 0, block 0: counts and the row of each assignment (a counting sort; there are few assignments). Phase 1: the
-// rows; a tile is one assignment, and one row past the end to clear. Experts >= expert_num get no row: -1.
+// Phase 0, block 0: counts and the row of each assignment (a counting sort; there are few assignments). Phase
+// 1: the rows; a tile is one assignment, and one row past the end to clear. Experts >= expert_num get no row:
+// -1.
 #include <utility>
 
 #include "stdlib/kernels/kernel.h"
@@ -54,7 +55,8 @@ SK_KERNEL(moe_init_routing) {
   const Share share = share_of(rows.dim[0], block, blocks);
   for (int64_t a = share.begin; a < share.end; ++a) {
     if (row[a] >= 0)
-      convert(at(rows, row[a] * width), dtype_of(rows), 1, at(x, a / k * x.stride[0]), dtype_of(x), x.stride[1], width);
+      convert(at(rows, row[a] * width), dtype_of(rows), 1, at(x, a / k * x.stride[0]), dtype_of(x),
+              x.stride[1], width);
     if (a >= used) zero(at(rows, a * width), dtype_of(rows), width);
   }
 }

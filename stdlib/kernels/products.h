@@ -1,8 +1,9 @@
 // products — rows times a matrix, the core of every matrix kernel
 //
-// y[n] = sum over k of x[k] w[k, n] in the order of `dot`, whatever the layout of w: rows along k are dotted, rows
-// along n keep the 16 lanes of `dot` as 16 rows of sums. So all matrix kernels agree to the bit, for one row and for
-// many. A tile is a range of columns and all rows of one matrix: its weights come from memory once.
+// y[n] = sum over k of x[k] w[k, n] in the order of `dot`, whatever the layout of w: rows along k are dotted,
+// rows along n keep the 16 lanes of `dot` as 16 rows of sums. So all matrix kernels agree to the bit, for one
+// row and for many. A tile is a range of columns and all rows of one matrix: its weights come from memory
+// once.
 #pragma once
 #include "stdlib/kernels/reduce.h"
 
@@ -43,10 +44,10 @@ inline void products_along_n(const float* x, const Matrix& w, int64_t begin, int
   for (int64_t k = 0; k < w.k; ++k) {
     const S* row = tile + k * w.stride_k;
     float* sums = lane[k % kLanes];
+    int64_t n = 0;
     if (w.stride_n == 1)
-      for (int64_t n = 0; n < width; ++n) sums[n] += x[k] * to_f32(row[n]);
-    else
-      for (int64_t n = 0; n < width; ++n) sums[n] += x[k] * to_f32(row[n * w.stride_n]);
+      for (; n + kLanes <= width; n += kLanes) store16(sums + n, load16(sums + n) + load16(row + n) * x[k]);
+    for (; n < width; ++n) sums[n] += to_f32(row[n * w.stride_n]) * x[k];
   }
   for (int64_t half = kLanes / 2; half > 0; half /= 2)
     for (int64_t l = 0; l < half; ++l)

@@ -1,7 +1,7 @@
 // random_normal — standard normal numbers from Philox4x32-10 keyed by `seed`
 //
-// Counter c gives elements 4c … 4c + 3: two Box-Muller pairs, computed in double. Element i depends on seed and i
-// alone, so neither blocks nor shapes matter. A tile is a run of counters.
+// Counter c gives elements 4c … 4c + 3: two Box-Muller pairs, computed in double. Element i depends on seed
+// and i alone, so neither blocks nor shapes matter. A tile is a run of counters.
 #include <array>
 
 #include "stdlib/kernels/kernel.h"

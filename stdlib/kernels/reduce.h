@@ -1,8 +1,9 @@
 // reduce — the one order in which this project adds many numbers
 //
 // Element i goes to lane i mod 16; each lane adds in rising i; the lanes are then added in halves:
-// 16 -> 8 -> 4 -> 2 -> 1. The order depends on the length alone: not on strides, dtypes, tiles or the vector width of the
-// machine, so a product computed from a row-major and from a column-major matrix has the same bits.
+// 16 -> 8 -> 4 -> 2 -> 1. The order depends on the length alone: not on strides, dtypes, tiles or the vector
+// width of the machine, so a product computed from a row-major and from a column-major matrix has the same
+// bits.
 #pragma once
 #include "stdlib/kernels/kernel.h"
 
@@ -33,6 +34,7 @@ SK_INLINE f32x16 load16(const f16* p) {
   std::memcpy(&h, p, sizeof h);
   return __builtin_convertvector(h, f32x16);
 }
+SK_INLINE void store16(float* p, f32x16 v) { std::memcpy(p, &v, sizeof v); }
 /// The first n elements, zeros behind them.
 template <class S>
 SK_INLINE f32x16 load_first(const S* p, int64_t n) {

@@ -1,7 +1,7 @@
 // reductions — sum, mean, max, any, all along one axis
 //
-// A tile is one result. Its elements are read along the axis in chunks whatever the strides are, so a reduction of a
-// transposed view has the bits of the plain one. Integers are reduced in i64 registers.
+// A tile is one result. Its elements are read along the axis in chunks whatever the strides are, so a
+// reduction of a transposed view has the bits of the plain one. Integers are reduced in i64 registers.
 #include "stdlib/kernels/formulas.h"
 #include "stdlib/kernels/reduce.h"
 #include "stdlib/kernels/walk.h"

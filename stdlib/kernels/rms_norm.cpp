@@ -10,7 +10,8 @@ SK_KERNEL(rms_norm) {
   for (int64_t r = rows.begin; r < rows.end; ++r) {
     const void* row = at(x, row_offset(x, r));
     SquareSum squares;
-    for_chunks(row, dtype_of(x), last_stride(x), width, [&](float* v, int64_t, int64_t n) { squares.add(v, n); });
+    for_chunks(row, dtype_of(x), last_stride(x), width,
+               [&](float* v, int64_t, int64_t n) { squares.add(v, n); });
     scale_row(row, dtype_of(x), last_stride(x), width,
               squares.inverse_rms(width, static_cast<float>(call->attr[0].f)), call->in[1], at(y, r * width),
               dtype_of(y));

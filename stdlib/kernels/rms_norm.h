@@ -22,8 +22,8 @@ class SquareSum {
 };
 
 /// to[i] = (row[i] * scale) * gamma[i], rounded once.
-inline void scale_row(const void* row, sk_dtype dtype, int64_t stride, int64_t n, float scale, const sk_tensor& gamma,
-                      void* to, sk_dtype to_dtype) {
+inline void scale_row(const void* row, sk_dtype dtype, int64_t stride, int64_t n, float scale,
+                      const sk_tensor& gamma, void* to, sk_dtype to_dtype) {
   for_chunks(row, dtype, stride, n, [&](float* x, int64_t begin, int64_t m) {
     float g[kChunk];
     load(g, at(gamma, begin * gamma.stride[0]), dtype_of(gamma), gamma.stride[0], m);

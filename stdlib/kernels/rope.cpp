@@ -30,7 +30,8 @@ SK_KERNEL(rope) {
       const int64_t n = std::min(kChunk, pairs - i);
       float a[kChunk], b[kChunk], c[kChunk], s[kChunk], first[kChunk], second[kChunk];
       load(a, at(x, from + i * in_step * last_stride(x)), dtype_of(x), in_step * last_stride(x), n);
-      load(b, at(x, from + (i * in_step + in_apart) * last_stride(x)), dtype_of(x), in_step * last_stride(x), n);
+      load(b, at(x, from + (i * in_step + in_apart) * last_stride(x)), dtype_of(x), in_step * last_stride(x),
+           n);
       load(c, at(cos, t * cos.stride[0] + i * cos.stride[1]), dtype_of(cos), cos.stride[1], n);
       load(s, at(sin, t * sin.stride[0] + i * sin.stride[1]), dtype_of(sin), sin.stride[1], n);
       for (int64_t k = 0; k < n; ++k) {

@@ -1,7 +1,7 @@
 // scatter_update — cache[slot / block_size, slot % block_size] = rows, in place
 //
-// A tile is a slot of the cache: the block that owns a slot writes it, in row order, so two rows for one slot never
-// race and the last one stays. A negative slot writes nothing.
+// A tile is a slot of the cache: the block that owns a slot writes it, in row order, so two rows for one slot
+// never race and the last one stays. A negative slot writes nothing.
 #include "stdlib/kernels/walk.h"
 
 SK_KERNEL(scatter_update) {
@@ -10,7 +10,8 @@ SK_KERNEL(scatter_update) {
   const sk_tensor& slots = call->in[1];
   const sk_tensor& rows = call->in[2];
   const int64_t block_size = cache.dim[1], limit = cache.dim[0] * block_size;
-  // The axes of a row; the cache and the rows may cut them differently, both hold the same number of elements.
+  // The axes of a row; the cache and the rows may cut them differently, both hold the same number of
+  // elements.
   Walk<2> row;
   if (cache.rank == rows.rank + 1) {
     for (uint32_t d = 2; d < cache.rank; ++d) row.push(cache.dim[d], {cache.stride[d], rows.stride[d - 1]});

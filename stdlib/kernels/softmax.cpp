@@ -10,7 +10,8 @@ SK_KERNEL(softmax) {
   const Share rows = share_of(row_count(x), block, blocks);
   for (int64_t r = rows.begin; r < rows.end; ++r) {
     const void* row = at(x, row_offset(x, r));
-    // The maximum is subtracted first so that exp cannot overflow; 0 for a masked row keeps math::exp(-inf) = 0.
+    // The maximum is subtracted first so that exp cannot overflow; 0 for a masked row keeps math::exp(-inf) =
+    // 0.
     float max = max_without_nan(row, dtype_of(x), last_stride(x), width);
     if (max == -std::numeric_limits<float>::infinity()) max = 0.0f;
     LaneSum sum;

@@ -27,6 +27,7 @@ SK_KERNEL(transpose_batch_matmul) {
   for (int64_t i = share.begin; i < share.end; ++i) {
     const int64_t h = i / tiles;
     w.data = at(weight, h * weight.stride[0]);
-    multiply_tile(head(x, h), w, nullptr, 0, x.dim[0], i % tiles, workspace_of(*call, block), head(call->out[0], h));
+    multiply_tile(head(x, h), w, nullptr, 0, x.dim[0], i % tiles, workspace_of(*call, block),
+                  head(call->out[0], h));
   }
 }

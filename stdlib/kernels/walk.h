@@ -1,7 +1,7 @@
 // walk — visits the elements of N equally shaped strided views in row-major order
 //
-// Axes that lie in memory as one are merged first, so that contiguous operands give one long run and a broadcast
-// along the last axis gives one run a row. Position `flat` counts elements of the common shape.
+// Axes that lie in memory as one are merged first, so that contiguous operands give one long run and a
+// broadcast along the last axis gives one run a row. Position `flat` counts elements of the common shape.
 #pragma once
 #include "stdlib/kernels/kernel.h"
 

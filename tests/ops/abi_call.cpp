@@ -29,10 +29,14 @@ int64_t dtype_number(std::string_view name) {
 AttrValue parse_default(const Param& p) {
   const std::string text(p.default_text);
   switch (p.attr) {
-    case AttrType::Int: return text == "none" ? int64_t{0} : static_cast<int64_t>(std::stoll(text));
-    case AttrType::Float: return std::stod(text);
-    case AttrType::Bool: return text == "true";
-    default: return text;
+    case AttrType::Int:
+      return text == "none" ? int64_t{0} : static_cast<int64_t>(std::stoll(text));
+    case AttrType::Float:
+      return std::stod(text);
+    case AttrType::Bool:
+      return text == "true";
+    default:
+      return text;
   }
 }
 
@@ -69,8 +73,12 @@ AbiCall::AbiCall(Opcode op, const Attrs& attrs, std::vector<Tensor> operands, st
   EXPECT_EQ(used, attrs.size()) << "an attribute that " << row.name << " does not have";
   for (const Tensor& t : operands_) in_.push_back(t.view);
   for (const Tensor& t : results_) out_.push_back(t.view);
-  call_ = {.in = in_.data(), .out = out_.data(), .attr = attr_.data(), .n_in = static_cast<uint32_t>(in_.size()),
-           .n_out = static_cast<uint32_t>(out_.size()), .n_attr = static_cast<uint32_t>(attr_.size()),
+  call_ = {.in = in_.data(),
+           .out = out_.data(),
+           .attr = attr_.data(),
+           .n_in = static_cast<uint32_t>(in_.size()),
+           .n_out = static_cast<uint32_t>(out_.size()),
+           .n_attr = static_cast<uint32_t>(attr_.size()),
            .fault = &fault_};
 }
 
@@ -86,7 +94,8 @@ void AbiCall::run(uint32_t blocks, BlockOrder order) {
   for (uint32_t phase = 0; phase < kernel->phases; ++phase) {
     if (order == BlockOrder::Threads) {
       std::vector<std::thread> workers;
-      for (uint32_t b = 0; b < blocks; ++b) workers.emplace_back([&, b] { kernel->run(&call_, phase, b, blocks); });
+      for (uint32_t b = 0; b < blocks; ++b)
+        workers.emplace_back([&, b] { kernel->run(&call_, phase, b, blocks); });
       for (std::thread& w : workers) w.join();
     } else {
       for (uint32_t b = 0; b < blocks; ++b)

@@ -1,7 +1,7 @@
 // op_executor — one operator at a time, by whatever runs operators
 //
-// The same vectors and properties are run through the kernels' ABI, the eager interpreter and the graph executor;
-// each is an OpExecutor.
+// The same vectors and properties are run through the kernels' ABI, the eager interpreter and the graph
+// executor; each is an OpExecutor.
 #pragma once
 #include <map>
 #include <span>
@@ -28,8 +28,9 @@ class OpExecutor {
  public:
   virtual ~OpExecutor() = default;
   virtual std::string_view name() const = 0;
-  /// Runs `op` on operands in table order (an absent one is an empty Tensor) and gives results of the types told,
-  /// which an executor that infers types itself compares with its own. In-place operators write operand 0's bytes.
+  /// Runs `op` on operands in table order (an absent one is an empty Tensor) and gives results of the types
+  /// told, which an executor that infers types itself compares with its own. In-place operators write operand
+  /// 0's bytes.
   virtual std::vector<Tensor> run(Opcode op, const Attrs& attrs, std::span<const Tensor> operands,
                                   std::span<const TensorType> results) = 0;
 };

@@ -1,7 +1,8 @@
 // op_vectors — recorded cases of single operators and of compositions, through every executor
 //
-// A recorded file names what a model does in one go (an MLA prolog, a paged attention with its projections); here each
-// is written as the operators that the language has for it, in the order in which the standard library calls them.
+// A recorded file names what a model does in one go (an MLA prolog, a paged attention with its projections);
+// here each is written as the operators that the language has for it, in the order in which the standard
+// library calls them.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -38,7 +39,8 @@ struct Bench {
     return run(op, attrs, operands, {{dtype, std::move(shape)}}).at(0);
   }
   void check(const Tensor& got, const std::string& output) {
-    expect_close(got, c.out(output), c.abs, c.rel, c.name + "." + output + " on " + std::string(executor.name()));
+    expect_close(got, c.out(output), c.abs, c.rel,
+                 c.name + "." + output + " on " + std::string(executor.name()));
   }
   int64_t integer(const char* key) const { return c.attrs.at(key).get<int64_t>(); }
   double real(const char* key) const { return c.attrs.at(key).get<double>(); }
@@ -72,10 +74,12 @@ struct Bench {
     for (int64_t i = 0; i < positions.elements(); ++i)
       length = std::max(length, static_cast<int64_t>(element(positions, i)) + 1);
     const TensorType type{SK_F32, {length, dim / 2}};
-    const auto tables = run(Opcode::RopeTable, {{"length", length}, {"dim", dim}, {"theta", theta}}, {}, {type, type});
+    const auto tables =
+        run(Opcode::RopeTable, {{"length", length}, {"dim", dim}, {"theta", theta}}, {}, {type, type});
     std::vector<Tensor> out;
     for (const Tensor& t : tables)
-      out.push_back(one(Opcode::IndexSelect, {{"axis", int64_t{0}}}, {t, positions}, {positions.elements(), dim / 2}));
+      out.push_back(
+          one(Opcode::IndexSelect, {{"axis", int64_t{0}}}, {t, positions}, {positions.elements(), dim / 2}));
     return out;
   }
 };
@@ -91,8 +95,8 @@ void rms_norm(Bench& b) { b.check(b.rms_norm(b.c.in("x"), b.c.in("w"), b.real("e
 
 void add_rms_norm(Bench& b) {
   const auto shape = b.c.in("x").shape();
-  const auto got = b.run(Opcode::AddRmsNorm, {{"eps", b.real("eps")}}, {b.c.in("residual"), b.c.in("x"), b.c.in("w")},
-                         {{SK_F32, shape}, {SK_F32, shape}});
+  const auto got = b.run(Opcode::AddRmsNorm, {{"eps", b.real("eps")}},
+                         {b.c.in("residual"), b.c.in("x"), b.c.in("w")}, {{SK_F32, shape}, {SK_F32, shape}});
   b.check(got[0], "y");
   b.check(got[1], "residual_out");
 }
@@ -113,7 +117,8 @@ void grouped_matmul(Bench& b) {
   const auto shape = w.shape();
   const Tensor wt = b.one(Opcode::Transpose, {{"axis0", int64_t{1}}, {"axis1", int64_t{2}}}, {w},
                           {shape[0], shape[2], shape[1]});
-  b.check(b.one(Opcode::GroupedMatmul, {{"group_list_type", b.integer("group_list_type")}, {"transpose_weight", true}},
+  b.check(b.one(Opcode::GroupedMatmul,
+                {{"group_list_type", b.integer("group_list_type")}, {"transpose_weight", true}},
                 {x, wt, b.c.in("group_list")}, b.c.out("y").shape()),
           "y");
 }
@@ -123,8 +128,8 @@ void rope(Bench& b) {
   const auto tables = b.cos_sin(b.c.in("positions"), x.shape()[2], b.real("theta"));
   b.check(tables[0], "cos");
   b.check(tables[1], "sin");
-  b.check(b.one(Opcode::Rope, {{"style", b.c.attrs.at("style").get<std::string>()}}, {x, tables[0], tables[1]},
-                x.shape()),
+  b.check(b.one(Opcode::Rope, {{"style", b.c.attrs.at("style").get<std::string>()}},
+                {x, tables[0], tables[1]}, x.shape()),
           "y");
 }
 
@@ -140,32 +145,46 @@ void rope_inv_freq(Bench& b) {
   const auto tables = b.run(Opcode::RopeTable, attrs, {}, {type, type});
   Tensor got = Tensor::empty(SK_F32, std::vector<int64_t>{dim / 2});
   for (int64_t i = 0; i < dim / 2; ++i)
-    got.data<float>()[i] = static_cast<float>(std::atan2(element(tables[1], dim / 2 + i), element(tables[0], dim / 2 + i)));
+    got.data<float>()[i] =
+        static_cast<float>(std::atan2(element(tables[1], dim / 2 + i), element(tables[0], dim / 2 + i)));
   b.check(got, "inv_freq");
 }
 
 void gqa_paged_attention(Bench& b) {
   const Tensor &q = b.c.in("q"), &k = b.c.in("cache_k");
   b.check(b.one(Opcode::FusedInferAttentionScore,
-                {{"num_heads", q.shape()[1]}, {"num_key_value_heads", k.shape()[2]}, {"scale", b.real("scale")},
-                 {"block_size", b.integer("block_size")}, {"sparse_mode", int64_t{3}}},
-                {q, k, b.c.in("cache_v"), {}, {}, b.c.in("block_table"), running_sum(b.c.in("q_len")), b.c.in("kv_len")},
+                {{"num_heads", q.shape()[1]},
+                 {"num_key_value_heads", k.shape()[2]},
+                 {"scale", b.real("scale")},
+                 {"block_size", b.integer("block_size")},
+                 {"sparse_mode", int64_t{3}}},
+                {q,
+                 k,
+                 b.c.in("cache_v"),
+                 {},
+                 {},
+                 b.c.in("block_table"),
+                 running_sum(b.c.in("q_len")),
+                 b.c.in("kv_len")},
                 q.shape()),
           "out");
 }
 
 void mla_paged_attention(Bench& b) {
-  const Tensor &q = b.c.in("q_nope"), &latent = b.c.in("cache_latent"), &w_uk = b.c.in("w_uk"), &w_uv = b.c.in("w_uv");
+  const Tensor &q = b.c.in("q_nope"), &latent = b.c.in("cache_latent"), &w_uk = b.c.in("w_uk"),
+               &w_uv = b.c.in("w_uv");
   const int64_t rows = q.shape()[0], heads = q.shape()[1], rank = latent.shape()[2];
   const Tensor absorbed = b.one(Opcode::TransposeBatchMatmul, {}, {q, w_uk}, {rows, heads, rank});
   b.check(absorbed, "q_absorbed");
-  const Tensor out =
-      b.one(Opcode::FusedInferAttentionScore,
-            {{"num_heads", heads}, {"num_key_value_heads", int64_t{1}}, {"scale", b.real("scale")},
-             {"block_size", b.integer("block_size")}, {"sparse_mode", int64_t{3}}},
-            {absorbed, latent, latent, b.c.in("q_pe_roped"), b.c.in("cache_kpe_roped"), b.c.in("block_table"),
-             running_sum(b.c.in("q_len")), b.c.in("kv_len")},
-            {rows, heads, rank});
+  const Tensor out = b.one(Opcode::FusedInferAttentionScore,
+                           {{"num_heads", heads},
+                            {"num_key_value_heads", int64_t{1}},
+                            {"scale", b.real("scale")},
+                            {"block_size", b.integer("block_size")},
+                            {"sparse_mode", int64_t{3}}},
+                           {absorbed, latent, latent, b.c.in("q_pe_roped"), b.c.in("cache_kpe_roped"),
+                            b.c.in("block_table"), running_sum(b.c.in("q_len")), b.c.in("kv_len")},
+                           {rows, heads, rank});
   b.check(out, "latent_out");
   b.check(b.one(Opcode::TransposeBatchMatmul, {}, {out, w_uv}, {rows, heads, w_uv.shape()[2]}), "out");
 }
@@ -207,7 +226,8 @@ void moe_gating_topk(Bench& b) {
     attrs["k_group"] = b.integer("topk_group");
   }
   const Tensor bias = b.c.inputs.contains("bias") ? b.c.in("bias") : Tensor{};
-  const auto got = b.run(Opcode::MoeGatingTopK, attrs, {b.c.in("logits"), bias}, {{SK_F32, shape}, {SK_I32, shape}});
+  const auto got =
+      b.run(Opcode::MoeGatingTopK, attrs, {b.c.in("logits"), bias}, {{SK_F32, shape}, {SK_I32, shape}});
   b.check(got[0], "weights");
   b.check(got[1], "indices");
 }
@@ -221,18 +241,21 @@ void moe_dispatch_combine(Bench& b) {
   b.check(routed[1], "row_of_assignment");
   b.check(routed[2], "counts");
   const int64_t used = b.c.out("expanded_x").shape()[0];
-  b.check(b.one(Opcode::Slice, {{"axis", int64_t{0}}, {"begin", int64_t{0}}, {"end", used}}, {routed[0]}, {used, width}),
+  b.check(b.one(Opcode::Slice, {{"axis", int64_t{0}}, {"begin", int64_t{0}}, {"end", used}}, {routed[0]},
+                {used, width}),
           "expanded_x");
   for (int64_t i = used * width; i < assignments * width; ++i) ASSERT_EQ(element(routed[0], i), 0.0);
 
   const Attrs grouped = {{"group_list_type", int64_t{1}}, {"transpose_weight", true}};
   const Tensor w13 = b.one(Opcode::Concat, {{"axis", int64_t{1}}}, {b.c.in("w_gate"), b.c.in("w_up")},
                            {experts, 2 * ffn, width});
-  const Tensor hidden = b.one(Opcode::GroupedMatmul, grouped, {routed[0], w13, routed[2]}, {assignments, 2 * ffn});
+  const Tensor hidden =
+      b.one(Opcode::GroupedMatmul, grouped, {routed[0], w13, routed[2]}, {assignments, 2 * ffn});
   const Tensor act = b.one(Opcode::Swiglu, {}, {hidden}, {assignments, ffn});
-  const Tensor y = b.one(Opcode::GroupedMatmul, grouped, {act, b.c.in("w_down"), routed[2]}, {assignments, width});
-  b.check(b.one(Opcode::MoeFinalizeRouting, {{"expert_num", experts}}, {y, routed[1], b.c.in("weights"), indices, x},
-                {tokens, width}),
+  const Tensor y =
+      b.one(Opcode::GroupedMatmul, grouped, {act, b.c.in("w_down"), routed[2]}, {assignments, width});
+  b.check(b.one(Opcode::MoeFinalizeRouting, {{"expert_num", experts}},
+                {y, routed[1], b.c.in("weights"), indices, x}, {tokens, width}),
           "y");
 }
 

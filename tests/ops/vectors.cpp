@@ -53,14 +53,22 @@ std::vector<VectorCase> load_vectors(const std::string& file) {
 
 double element(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
-    case SK_F32: return t.data<float>()[i];
-    case SK_BF16: return to_f32(t.data<bf16>()[i]);
-    case SK_F16: return to_f32(t.data<f16>()[i]);
-    case SK_I8: return t.data<int8_t>()[i];
-    case SK_I32: return t.data<int32_t>()[i];
-    case SK_I64: return static_cast<double>(t.data<int64_t>()[i]);
-    case SK_BOOL: return t.data<uint8_t>()[i];
-    case SK_NONE: break;
+    case SK_F32:
+      return t.data<float>()[i];
+    case SK_BF16:
+      return to_f32(t.data<bf16>()[i]);
+    case SK_F16:
+      return to_f32(t.data<f16>()[i]);
+    case SK_I8:
+      return t.data<int8_t>()[i];
+    case SK_I32:
+      return t.data<int32_t>()[i];
+    case SK_I64:
+      return static_cast<double>(t.data<int64_t>()[i]);
+    case SK_BOOL:
+      return t.data<uint8_t>()[i];
+    case SK_NONE:
+      break;
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // vectors — recorded operator cases from tests/ops/vectors/*.json
 //
-// A file: {"op", "doc", "cases": [{"name", "attrs", "inputs", "outputs", "tol": {"abs", "rel"}}]}; tensors are
+// A file: {"op", "doc", "cases": [{"name", "attrs", "inputs", "outputs", "tol": {"abs", "rel"}}]}; tensors
+// are
 // {"dtype", "shape", "data"}, data in row-major order with "inf", "-inf" and "nan" as strings.
 #pragma once
 #include <map>
@@ -27,7 +28,8 @@ std::vector<VectorCase> load_vectors(const std::string& file);
 
 /// Element i as a double, any dtype.
 double element(const Tensor& t, int64_t i);
-/// Fails unless shapes are equal and |got - want| <= abs + rel |want| everywhere; integers and infinities exactly.
+/// Fails unless shapes are equal and |got - want| <= abs + rel |want| everywhere; integers and infinities
+/// exactly.
 void expect_close(const Tensor& got, const Tensor& want, double abs, double rel, const std::string& what);
 
 }  // namespace skdsl::test

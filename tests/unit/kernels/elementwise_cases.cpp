@@ -12,7 +12,8 @@ using Unary = double (*)(double);
 /// `shape` with leading axes dropped and some axes made 1.
 Shape narrowed(Random& random, const Shape& shape) {
   Shape out = shape;
-  if (random.chance(0.3)) out.erase(out.begin(), out.begin() + random.between(0, static_cast<int64_t>(out.size())));
+  if (random.chance(0.3))
+    out.erase(out.begin(), out.begin() + random.between(0, static_cast<int64_t>(out.size())));
   for (int64_t& d : out)
     if (d != 0 && random.chance(0.3)) d = 1;
   return out;
@@ -34,13 +35,18 @@ Tensor with_specials(Random& random, Tensor t) {
 
 /// Wraps a double that holds an exact integer to the range of a dtype.
 double wrapped(double x, sk_dtype dtype) {
-  if (is_float(dtype)) return x;
+  // 2^63, a saturated i64, does not fit the conversion below.
+  if (is_float(dtype) || dtype == SK_I64) return x;
   const auto i = static_cast<int64_t>(x);
   switch (dtype) {
-    case SK_I8: return static_cast<int8_t>(i);
-    case SK_I32: return static_cast<int32_t>(i);
-    case SK_BOOL: return i != 0;
-    default: return x;
+    case SK_I8:
+      return static_cast<int8_t>(i);
+    case SK_I32:
+      return static_cast<int32_t>(i);
+    case SK_BOOL:
+      return i != 0;
+    default:
+      return x;
   }
 }
 
@@ -89,12 +95,15 @@ CaseRow binary(Opcode op, Binary f, Binary integers = nullptr) {
 }
 CaseRow comparison(Opcode op, Binary f) {
   return {op, kAllTypes, [f](Random& random, const CaseOptions& o) {
-            return broadcast_case(random, o, {o.dtype, o.dtype}, SK_BOOL, [f](const Values& x) { return f(x[0], x[1]); });
+            return broadcast_case(random, o, {o.dtype, o.dtype}, SK_BOOL,
+                                  [f](const Values& x) { return f(x[0], x[1]); });
           }};
 }
-CaseRow unary(Opcode op, const std::vector<sk_dtype>& dtypes, Unary f, double rel = 1e-7, double abs = 1e-37) {
+CaseRow unary(Opcode op, const std::vector<sk_dtype>& dtypes, Unary f, double rel = 1e-7,
+              double abs = 1e-37) {
   return {op, dtypes, [=](Random& random, const CaseOptions& o) {
-            OpCase c = broadcast_case(random, o, {o.dtype}, o.dtype, [f](const Values& x) { return f(x[0]); });
+            OpCase c =
+                broadcast_case(random, o, {o.dtype}, o.dtype, [f](const Values& x) { return f(x[0]); });
             c.rel = rel;
             c.abs = abs;
             return c;
@@ -134,8 +143,9 @@ std::vector<CaseRow> elementwise_cases() {
       binary(Opcode::Add, [](double x, double y) { return x + y; }),
       binary(Opcode::Sub, [](double x, double y) { return x - y; }),
       binary(Opcode::Mul, [](double x, double y) { return x * y; }),
-      binary(Opcode::Div, [](double x, double y) { return x / y; },
-             [](double x, double y) { return y == 0 ? 0 : std::trunc(x / y); }),
+      binary(
+          Opcode::Div, [](double x, double y) { return x / y; },
+          [](double x, double y) { return y == 0 ? 0 : std::trunc(x / y); }),
       binary(Opcode::Maximum, larger),
       binary(Opcode::Minimum, smaller),
       comparison(Opcode::Eq, [](double x, double y) -> double { return x == y; }),
@@ -144,16 +154,23 @@ std::vector<CaseRow> elementwise_cases() {
       comparison(Opcode::Le, [](double x, double y) -> double { return x <= y; }),
       comparison(Opcode::Gt, [](double x, double y) -> double { return x > y; }),
       comparison(Opcode::Ge, [](double x, double y) -> double { return x >= y; }),
-      {Opcode::LogicalAnd, {SK_BOOL}, comparison(Opcode::LogicalAnd, [](double x, double y) -> double { return x != 0 && y != 0; }).make},
-      {Opcode::LogicalOr, {SK_BOOL}, comparison(Opcode::LogicalOr, [](double x, double y) -> double { return x != 0 || y != 0; }).make},
+      {Opcode::LogicalAnd,
+       {SK_BOOL},
+       comparison(Opcode::LogicalAnd, [](double x, double y) -> double { return x != 0 && y != 0; }).make},
+      {Opcode::LogicalOr,
+       {SK_BOOL},
+       comparison(Opcode::LogicalOr, [](double x, double y) -> double { return x != 0 || y != 0; }).make},
       unary(Opcode::LogicalNot, {SK_BOOL}, [](double x) -> double { return x == 0; }),
       unary(Opcode::Neg, kNumberTypes, [](double x) { return -x; }),
       unary(Opcode::Abs, kNumberTypes, [](double x) { return std::abs(x); }),
-      unary(Opcode::Exp, kFloatTypes, [](double x) { return std::exp(x); }, 3e-7),
+      unary(
+          Opcode::Exp, kFloatTypes, [](double x) { return std::exp(x); }, 3e-7),
       unary(Opcode::Sqrt, kFloatTypes, [](double x) { return std::sqrt(x); }),
-      unary(Opcode::Rsqrt, kFloatTypes, [](double x) { return 1 / std::sqrt(x); }, 2e-7),
+      unary(
+          Opcode::Rsqrt, kFloatTypes, [](double x) { return 1 / std::sqrt(x); }, 2e-7),
       unary(Opcode::Sigmoid, kFloatTypes, sigmoid, 1e-6),
-      unary(Opcode::Silu, kFloatTypes, [](double x) { return x * sigmoid(x); }, 1e-6),
+      unary(
+          Opcode::Silu, kFloatTypes, [](double x) { return x * sigmoid(x); }, 1e-6),
       unary(Opcode::Gelu, kFloatTypes, gelu, 1e-5, 1e-6),
       unary(Opcode::Relu, kFloatTypes, [](double x) { return std::isnan(x) ? x : std::max(x, 0.0); }),
       {Opcode::Where, kAllTypes,

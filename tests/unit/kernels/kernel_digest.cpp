@@ -26,7 +26,8 @@ int main(int argc, char** argv) {
         for (const Tensor& t : out)
           for (const uint8_t byte : bytes_of(t)) digest = (digest ^ byte) * 1099511628211ull;
       }
-    std::printf("%s %016llx\n", std::string(info(row.op).name).c_str(), static_cast<unsigned long long>(digest));
+    std::printf("%s %016llx\n", std::string(info(row.op).name).c_str(),
+                static_cast<unsigned long long>(digest));
   }
   return testing::UnitTest::GetInstance()->failed_test_count() > 0;
 }

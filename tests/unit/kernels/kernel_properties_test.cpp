@@ -54,13 +54,16 @@ std::vector<Tensor> run(Opcode op, const OpCase& c, Launch launch, uint32_t bloc
   EXPECT_EQ(call.fault().code, SK_FAULT_NONE);
   return outputs(op, launch);
 }
-std::vector<Tensor> run(Opcode op, const OpCase& c, uint32_t blocks = 1, BlockOrder order = BlockOrder::Rising) {
+std::vector<Tensor> run(Opcode op, const OpCase& c, uint32_t blocks = 1,
+                        BlockOrder order = BlockOrder::Rising) {
   return run(op, c, prepared(op, c), blocks, order);
 }
 
-void expect_same_bits(const std::vector<Tensor>& got, const std::vector<Tensor>& want, const std::string& what) {
+void expect_same_bits(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
+                      const std::string& what) {
   ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(bytes_of(got[i]), bytes_of(want[i])) << what << ", result " << i;
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(bytes_of(got[i]), bytes_of(want[i])) << what << ", result " << i;
 }
 
 class Kernels : public testing::TestWithParam<CaseRow> {
@@ -70,7 +73,8 @@ class Kernels : public testing::TestWithParam<CaseRow> {
     Random random(seed() * 1000003 + static_cast<uint64_t>(GetParam().op));
     for (int i = 0; i < repetitions() && !HasFailure(); ++i)
       for (const sk_dtype dtype : GetParam().dtypes) {
-        SCOPED_TRACE(testing::Message() << info(op()).name << " " << dtype_name(dtype) << ", call " << i << ", SKDSL_SEED=" << seed());
+        SCOPED_TRACE(testing::Message() << info(op()).name << " " << dtype_name(dtype) << ", call " << i
+                                        << ", SKDSL_SEED=" << seed());
         const OpCase c = GetParam().make(random, {dtype, empty});
         f(random, c);
       }
@@ -93,8 +97,10 @@ TEST_P(Kernels, AgreeWithTheTextbook) {
       const double largest = dtype == SK_F16 ? 65504 : 3.38e38;
       for (int64_t i = 0; i < got[r].elements(); ++i) {
         const double g = element(got[r], i), w = want[r][static_cast<size_t>(i)];
-        const bool same = (std::isnan(g) && std::isnan(w)) || g == w || (std::isinf(g) && std::abs(w) > largest);
-        ASSERT_TRUE(same || std::abs(g - w) <= c.abs + tiny + (c.rel + 1.01 * unit) * std::abs(w) + unit * c.abs)
+        const bool same =
+            (std::isnan(g) && std::isnan(w)) || g == w || (std::isinf(g) && std::abs(w) > largest);
+        ASSERT_TRUE(same ||
+                    std::abs(g - w) <= c.abs + tiny + (c.rel + 1.01 * unit) * std::abs(w) + unit * c.abs)
             << "result " << r << " element " << i << ": got " << g << ", expected " << w;
       }
     }
@@ -104,7 +110,8 @@ TEST_P(Kernels, AgreeWithTheTextbook) {
 TEST_P(Kernels, GiveTheSameBitsForAnyNumberOfBlocks) {
   for_calls([&](Random&, const OpCase& c) {
     const auto want = run(op(), c);
-    for (const uint32_t blocks : {2u, 3u, 7u, 64u}) expect_same_bits(run(op(), c, blocks), want, "blocks " + std::to_string(blocks));
+    for (const uint32_t blocks : {2u, 3u, 7u, 64u})
+      expect_same_bits(run(op(), c, blocks), want, "blocks " + std::to_string(blocks));
     expect_same_bits(run(op(), c, 5, BlockOrder::Falling), want, "blocks in falling order");
     expect_same_bits(run(op(), c, 4, BlockOrder::Threads), want, "blocks on threads");
   });
@@ -123,11 +130,13 @@ TEST_P(Kernels, TreatRowsIndependently) {
   for_calls([&](Random& random, const OpCase& c) {
     if (c.rows == 0) return;
     const auto want = run(op(), c);
-    const int64_t begin = random.between(0, c.rows - 1), n = random.between(1, std::min<int64_t>(2, c.rows - begin));
+    const int64_t begin = random.between(0, c.rows - 1),
+                  n = random.between(1, std::min<int64_t>(2, c.rows - begin));
     OpCase part = c;
     for (size_t k = 0; k < c.operands.size(); ++k) {
       const RowAxis& axis = c.operand_rows[k];
-      if (axis.axis >= 0) part.operands[k] = axis_range(c.operands[k], axis.axis, begin * axis.each, n * axis.each);
+      if (axis.axis >= 0)
+        part.operands[k] = axis_range(c.operands[k], axis.axis, begin * axis.each, n * axis.each);
     }
     std::vector<Tensor> want_part;
     for (size_t k = 0; k < c.results.size(); ++k) {
@@ -192,10 +201,12 @@ INSTANTIATE_TEST_SUITE_P(, Kernels, testing::ValuesIn(all_cases()),
 
 TEST(KernelTable, EveryOperatorWithAKernelHasACase) {
   std::set<Opcode> covered;
-  for (const CaseRow& row : all_cases()) EXPECT_TRUE(covered.insert(row.op).second) << info(row.op).name << " twice";
+  for (const CaseRow& row : all_cases())
+    EXPECT_TRUE(covered.insert(row.op).second) << info(row.op).name << " twice";
   for (size_t i = 0; i < static_cast<size_t>(Opcode::kCount); ++i) {
     const auto op = static_cast<Opcode>(i);
-    EXPECT_EQ(covered.contains(op), info(op).has_kernel()) << info(op).name << " needs a row in tests/unit/kernels";
+    EXPECT_EQ(covered.contains(op), info(op).has_kernel())
+        << info(op).name << " needs a row in tests/unit/kernels";
     EXPECT_EQ(kernels::find_kernel(op) != nullptr, info(op).has_kernel()) << info(op).name;
   }
 }

@@ -11,7 +11,8 @@ int64_t width(Random& random) { return random.chance(0.3) ? random.between(60, 2
 
 OpCase embedding(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t rows = o.empty ? 0 : random.between(1, 9), entries = random.between(1, 12), dim = width(random);
+  const int64_t rows = o.empty ? 0 : random.between(1, 9), entries = random.between(1, 12),
+                dim = width(random);
   c.operands = {random_indices(random, random.chance(0.5) ? SK_I32 : SK_I64, {rows}, 0, entries - 1),
                 random_tensor(random, any_float(random), {entries, dim})};
   c.results = {{o.dtype, {rows, dim}}};
@@ -32,9 +33,11 @@ Values normed(const Values& x, const Tensor& gamma, int64_t dim, double eps) {
   Values y;
   for (size_t begin = 0; begin < x.size(); begin += static_cast<size_t>(dim)) {
     double sum = 0;
-    for (int64_t i = 0; i < dim; ++i) sum += x[begin + static_cast<size_t>(i)] * x[begin + static_cast<size_t>(i)];
     for (int64_t i = 0; i < dim; ++i)
-      y.push_back(x[begin + static_cast<size_t>(i)] / std::sqrt(sum / static_cast<double>(dim) + eps) * element(gamma, i));
+      sum += x[begin + static_cast<size_t>(i)] * x[begin + static_cast<size_t>(i)];
+    for (int64_t i = 0; i < dim; ++i)
+      y.push_back(x[begin + static_cast<size_t>(i)] / std::sqrt(sum / static_cast<double>(dim) + eps) *
+                  element(gamma, i));
   }
   return y;
 }
@@ -104,8 +107,8 @@ OpCase rope(Random& random, const CaseOptions& o) {
   const int64_t style = random.between(0, 2), rows = o.empty ? 0 : random.between(1, 5);
   const int64_t heads = random.between(1, 4), half = width(random);
   c.attrs = {{"style", std::string(styles[style])}};
-  c.operands = {random_tensor(random, o.dtype, {rows, heads, 2 * half}), random_tensor(random, SK_F32, {rows, half}),
-                random_tensor(random, SK_F32, {rows, half})};
+  c.operands = {random_tensor(random, o.dtype, {rows, heads, 2 * half}),
+                random_tensor(random, SK_F32, {rows, half}), random_tensor(random, SK_F32, {rows, half})};
   c.results = {{o.dtype, {rows, heads, 2 * half}}};
   c.rows = rows;
   c.operand_rows = {{0, 1}, {0, 1}, {0, 1}};
@@ -131,14 +134,18 @@ OpCase rope_table(Random& random, const CaseOptions& o) {
   OpCase c;
   const int64_t length = o.empty ? 0 : random.between(1, 300), half = random.between(1, 40);
   const double theta = random.chance(0.5) ? 1e4 : 1e7, factor = random.chance(0.5) ? 1.0 : 2.5;
-  c.attrs = {{"length", length}, {"dim", 2 * half}, {"theta", theta}, {"factor", factor},
+  c.attrs = {{"length", length},
+             {"dim", 2 * half},
+             {"theta", theta},
+             {"factor", factor},
              {"scaling", std::string(factor == 1.0 ? "default" : "linear")}};
   c.results = {{SK_F32, {length, half}}, {SK_F32, {length, half}}};
   c.reference = [=] {
     std::vector<Values> out(2);
     for (int64_t p = 0; p < length; ++p)
       for (int64_t i = 0; i < half; ++i) {
-        const double angle = static_cast<double>(p) / factor * std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
+        const double angle = static_cast<double>(p) / factor *
+                             std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
         out[0].push_back(std::cos(angle));
         out[1].push_back(std::sin(angle));
       }
@@ -151,8 +158,10 @@ OpCase rope_table(Random& random, const CaseOptions& o) {
 /// Ragged requests over TND keys or a paged cache whose unused entries and slots are poison.
 OpCase attention(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t requests = o.empty ? 0 : random.between(1, 4), groups = random.between(1, 3), per_group = random.between(1, 3);
-  const int64_t heads = groups * per_group, dim = width(random), value_dim = random.chance(0.3) ? 64 : width(random);
+  const int64_t requests = o.empty ? 0 : random.between(1, 4), groups = random.between(1, 3),
+                per_group = random.between(1, 3);
+  const int64_t heads = groups * per_group, dim = width(random),
+                value_dim = random.chance(0.3) ? 64 : width(random);
   const bool paged = random.chance(0.6), rope = random.chance(0.5), causal = random.chance(0.7);
   const int64_t rope_dim = random.between(1, 20), block_size = random.between(1, 6);
   std::vector<int64_t> q_ends, kv_lengths, kv_ends;
@@ -183,7 +192,8 @@ OpCase attention(Random& random, const CaseOptions& o) {
         const int64_t block = table[static_cast<size_t>(b * width_of_table + p / block_size)];
         const int64_t first = kv_ends[static_cast<size_t>(b)] - kv_lengths[static_cast<size_t>(b)];
         for (int64_t i = 0; i < row; ++i)
-          set_element(t, (block * block_size + p % block_size) * row + i, element(dense, (first + p) * row + i));
+          set_element(t, (block * block_size + p % block_size) * row + i,
+                      element(dense, (first + p) * row + i));
       }
     return t;
   };
@@ -192,15 +202,24 @@ OpCase attention(Random& random, const CaseOptions& o) {
   const bool alias = random.chance(0.2);
   const Tensor value = alias ? key : cache(groups, value_dim);
   const int64_t out_dim = alias ? dim : value_dim;
-  c.operands = {random_tensor(random, o.dtype, {rows, heads, dim}), key, value, {}, {}, {},
-                int_tensor(SK_I32, {requests}, q_ends), int_tensor(SK_I32, {requests}, paged ? kv_lengths : kv_ends)};
+  c.operands = {random_tensor(random, o.dtype, {rows, heads, dim}),
+                key,
+                value,
+                {},
+                {},
+                {},
+                int_tensor(SK_I32, {requests}, q_ends),
+                int_tensor(SK_I32, {requests}, paged ? kv_lengths : kv_ends)};
   if (rope) {
     c.operands[3] = random_tensor(random, o.dtype, {rows, heads, rope_dim});
     c.operands[4] = cache(shared_rope ? 1 : groups, rope_dim);
   }
   if (paged) c.operands[5] = int_tensor(SK_I32, {requests, width_of_table}, table);
   const double scale = random.real(0.05, 0.4);
-  c.attrs = {{"num_heads", heads}, {"num_key_value_heads", groups}, {"scale", scale}, {"block_size", paged ? block_size : 0},
+  c.attrs = {{"num_heads", heads},
+             {"num_key_value_heads", groups},
+             {"scale", scale},
+             {"block_size", paged ? block_size : 0},
              {"sparse_mode", int64_t{causal ? 3 : 0}}};
   c.results = {{o.dtype, {rows, heads, out_dim}}};
   c.reference = [=, in = c.operands] {
@@ -221,7 +240,8 @@ OpCase attention(Random& random, const CaseOptions& o) {
         for (int64_t k = 0; k < sees; ++k) {
           double s = 0;
           for (int64_t i = 0; i < dim; ++i)
-            s += element(in[0], (t * heads + h) * dim + i) * element(in[1], (where(k) * groups + g) * dim + i);
+            s +=
+                element(in[0], (t * heads + h) * dim + i) * element(in[1], (where(k) * groups + g) * dim + i);
           for (int64_t i = 0; i < rope_dim && rope; ++i)
             s += element(in[3], (t * heads + h) * rope_dim + i) *
                  element(in[4], (where(k) * rope_heads + rope_g) * rope_dim + i);
@@ -248,7 +268,8 @@ OpCase attention(Random& random, const CaseOptions& o) {
 OpCase random_normal(Random& random, const CaseOptions& o) {
   OpCase c;
   const Shape shape = random_shape(random, o, 1, 3);
-  c.attrs = {{"shape", shape}, {"seed", random.between(-5, 1000)}, {"dtype", std::string(dtype_name(o.dtype))}};
+  c.attrs = {
+      {"shape", shape}, {"seed", random.between(-5, 1000)}, {"dtype", std::string(dtype_name(o.dtype))}};
   c.results = {{o.dtype, shape}};
   return c;
 }

@@ -14,7 +14,8 @@ OpCase moves(const Attrs& attrs, const Tensor& x, const Shape& out, std::functio
   c.results = {{x.dtype(), out}};
   c.reference = [x, out, from] {
     Values y;
-    for_each_index(out, [&](const Shape& index) { y.push_back(element(x, flat_index(x.shape(), from(index)))); });
+    for_each_index(out,
+                   [&](const Shape& index) { y.push_back(element(x, flat_index(x.shape(), from(index)))); });
     return std::vector<Values>{y};
   };
   return c;
@@ -22,14 +23,16 @@ OpCase moves(const Attrs& attrs, const Tensor& x, const Shape& out, std::functio
 
 OpCase reshape(Random& random, const CaseOptions& o) {
   Shape shape = random_shape(random, o, 1, 4), out = shape;
-  for (size_t i = out.size(); i-- > 1;) std::swap(out[i], out[static_cast<size_t>(random.between(0, static_cast<int64_t>(i)))]);
+  for (size_t i = out.size(); i-- > 1;)
+    std::swap(out[i], out[static_cast<size_t>(random.between(0, static_cast<int64_t>(i)))]);
   if (random.chance(0.3)) out = {product(shape)};
-  return moves({{"shape", out}}, random_tensor(random, o.dtype, shape), out, [shape, out](const Shape& index) {
-    int64_t flat = flat_index(out, index);
-    Shape from(shape.size());
-    for (size_t d = shape.size(); d-- > 0; flat /= shape[d]) from[d] = flat % shape[d];
-    return from;
-  });
+  return moves({{"shape", out}}, random_tensor(random, o.dtype, shape), out,
+               [shape, out](const Shape& index) {
+                 int64_t flat = flat_index(out, index);
+                 Shape from(shape.size());
+                 for (size_t d = shape.size(); d-- > 0; flat /= shape[d]) from[d] = flat % shape[d];
+                 return from;
+               });
 }
 
 OpCase transpose(Random& random, const CaseOptions& o) {
@@ -38,15 +41,17 @@ OpCase transpose(Random& random, const CaseOptions& o) {
   const int64_t a = random.between(0, rank - 1), b = random.between(0, rank - 1);
   Shape out = shape;
   std::swap(out[static_cast<size_t>(a)], out[static_cast<size_t>(b)]);
-  return moves({{"axis0", a}, {"axis1", b - rank}}, random_tensor(random, o.dtype, shape), out, [a, b](Shape index) {
-    std::swap(index[static_cast<size_t>(a)], index[static_cast<size_t>(b)]);
-    return index;
-  });
+  return moves({{"axis0", a}, {"axis1", b - rank}}, random_tensor(random, o.dtype, shape), out,
+               [a, b](Shape index) {
+                 std::swap(index[static_cast<size_t>(a)], index[static_cast<size_t>(b)]);
+                 return index;
+               });
 }
 
 OpCase slice(Random& random, const CaseOptions& o) {
   const Shape shape = random_shape(random, {}, 1, 4);
-  const int64_t axis = random.between(0, static_cast<int64_t>(shape.size()) - 1), size = shape[static_cast<size_t>(axis)];
+  const int64_t axis = random.between(0, static_cast<int64_t>(shape.size()) - 1),
+                size = shape[static_cast<size_t>(axis)];
   const int64_t begin = random.between(0, size), end = o.empty ? begin : random.between(begin, size);
   Shape out = shape;
   out[static_cast<size_t>(axis)] = end - begin;
@@ -59,7 +64,8 @@ OpCase slice(Random& random, const CaseOptions& o) {
 
 OpCase take(Random& random, const CaseOptions& o) {
   Shape shape = random_shape(random, {}, 2, 4);
-  const int64_t axis = random.between(0, static_cast<int64_t>(shape.size()) - 1), size = shape[static_cast<size_t>(axis)];
+  const int64_t axis = random.between(0, static_cast<int64_t>(shape.size()) - 1),
+                size = shape[static_cast<size_t>(axis)];
   if (o.empty) shape[axis == 0 ? 1 : 0] = 0;
   const int64_t index = random.between(-size, size - 1);
   Shape out = shape;
@@ -96,7 +102,8 @@ OpCase index_select(Random& random, const CaseOptions& o) {
   Shape out = shape;
   const int64_t picked = o.empty ? 0 : random.between(1, 12);
   out[static_cast<size_t>(axis)] = picked;
-  const Tensor index = random_indices(random, random.chance(0.5) ? SK_I32 : SK_I64, {picked}, 0, shape[static_cast<size_t>(axis)] - 1);
+  const Tensor index = random_indices(random, random.chance(0.5) ? SK_I32 : SK_I64, {picked}, 0,
+                                      shape[static_cast<size_t>(axis)] - 1);
   OpCase c = moves({{"axis", axis}}, random_tensor(random, o.dtype, shape), out, [axis, index](Shape i) {
     int64_t& at = i[static_cast<size_t>(axis)];
     at = static_cast<int64_t>(element(index, at));
@@ -193,7 +200,8 @@ OpCase arange(Random& random, const CaseOptions& o) {
 OpCase index_put(Random& random, const CaseOptions& o) {
   OpCase c;
   const Shape shape = random_shape(random, o, 1, 3);
-  const Shape mask_shape(shape.begin(), shape.begin() + random.between(1, static_cast<int64_t>(shape.size())));
+  const Shape mask_shape(shape.begin(),
+                         shape.begin() + random.between(1, static_cast<int64_t>(shape.size())));
   const Shape rest(shape.begin() + static_cast<int64_t>(mask_shape.size()), shape.end());
   const Tensor mask = random_tensor(random, SK_BOOL, mask_shape);
   int64_t matches = 0;
@@ -225,19 +233,22 @@ OpCase index_put(Random& random, const CaseOptions& o) {
 
 OpCase scatter_update(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t blocks = random.between(1, 5), size = random.between(1, 4), rows = o.empty ? 0 : random.between(1, 20);
+  const int64_t blocks = random.between(1, 5), size = random.between(1, 4),
+                rows = o.empty ? 0 : random.between(1, 20);
   const Shape rest = random_shape(random, {}, 1, 2);
   Shape cache = {blocks, size}, row = {rows};
   cache.insert(cache.end(), rest.begin(), rest.end());
   row.insert(row.end(), rest.begin(), rest.end());
   // Repeated slots, too: the last row stays.
-  c.operands = {random_tensor(random, o.dtype, cache), random_indices(random, SK_I32, {rows}, -1, blocks * size - 1),
+  c.operands = {random_tensor(random, o.dtype, cache),
+                random_indices(random, SK_I32, {rows}, -1, blocks * size - 1),
                 random_tensor(random, o.dtype, row)};
   c.reference = [in = c.operands, width = product(rest)] {
     Values y = values_of(in[0]);
     for (int64_t t = 0; t < in[1].elements(); ++t)
       for (int64_t i = 0; i < width && element(in[1], t) >= 0; ++i)
-        y[static_cast<size_t>(static_cast<int64_t>(element(in[1], t)) * width + i)] = element(in[2], t * width + i);
+        y[static_cast<size_t>(static_cast<int64_t>(element(in[1], t)) * width + i)] =
+            element(in[2], t * width + i);
     return std::vector<Values>{y};
   };
   return c;
@@ -247,14 +258,22 @@ OpCase scatter_update(Random& random, const CaseOptions& o) {
 
 std::vector<CaseRow> layout_cases() {
   return {
-      {Opcode::Reshape, kAllTypes, reshape},       {Opcode::Transpose, kAllTypes, transpose},
-      {Opcode::Concat, kAllTypes, concat},         {Opcode::Split, kAllTypes, split},
-      {Opcode::Slice, kAllTypes, slice},           {Opcode::Take, kAllTypes, take},
-      {Opcode::IndexSelect, kAllTypes, index_select}, {Opcode::BroadcastTo, kAllTypes, broadcast_to},
-      {Opcode::Full, kAllTypes, full},             {Opcode::Arange, {SK_I32}, arange},
-      {Opcode::IndexPut, kAllTypes, index_put},    {Opcode::ScatterUpdate, kAllTypes, scatter_update},
-      {Opcode::AllReduce, kAllTypes, identity},    {Opcode::ReduceScatter, kAllTypes, identity},
-      {Opcode::AllGather, kAllTypes, identity},    {Opcode::AllToAll, kAllTypes, identity},
+      {Opcode::Reshape, kAllTypes, reshape},
+      {Opcode::Transpose, kAllTypes, transpose},
+      {Opcode::Concat, kAllTypes, concat},
+      {Opcode::Split, kAllTypes, split},
+      {Opcode::Slice, kAllTypes, slice},
+      {Opcode::Take, kAllTypes, take},
+      {Opcode::IndexSelect, kAllTypes, index_select},
+      {Opcode::BroadcastTo, kAllTypes, broadcast_to},
+      {Opcode::Full, kAllTypes, full},
+      {Opcode::Arange, {SK_I32}, arange},
+      {Opcode::IndexPut, kAllTypes, index_put},
+      {Opcode::ScatterUpdate, kAllTypes, scatter_update},
+      {Opcode::AllReduce, kAllTypes, identity},
+      {Opcode::ReduceScatter, kAllTypes, identity},
+      {Opcode::AllGather, kAllTypes, identity},
+      {Opcode::AllToAll, kAllTypes, identity},
       {Opcode::Broadcast, kAllTypes, identity},
   };
 }

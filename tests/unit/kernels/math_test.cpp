@@ -27,7 +27,9 @@ double float_ulps(double got, double want) {
   const double unit = std::ldexp(1.0, std::max(-149, std::ilogb(want) - 23));
   return std::abs(got - want) / unit;
 }
-double double_ulps(double got, double want) { return std::abs(got - want) / std::ldexp(1.0, std::ilogb(want) - 52); }
+double double_ulps(double got, double want) {
+  return std::abs(got - want) / std::ldexp(1.0, std::ilogb(want) - 52);
+}
 
 void expect_bound(const char* what, double worst, double where, double bound) {
   std::printf("%-8s at most %.3f ulp (at %.9g)\n", what, worst, where);

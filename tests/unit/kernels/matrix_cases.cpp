@@ -13,7 +13,8 @@ OpCase linear(Random& random, const CaseOptions& o) {
   OpCase c;
   const int64_t rows = o.empty ? 0 : random.between(1, 6), k = size(random), n = size(random);
   // The weight is stored in whatever float; it need not be the activation's.
-  c.operands = {random_tensor(random, o.dtype, {rows, k}), random_tensor(random, any_float(random), {n, k}), {}};
+  c.operands = {
+      random_tensor(random, o.dtype, {rows, k}), random_tensor(random, any_float(random), {n, k}), {}};
   if (random.chance(0.5)) c.operands[2] = random_tensor(random, any_float(random), {n});
   c.results = {{o.dtype, {rows, n}}};
   c.rows = rows;
@@ -35,7 +36,8 @@ OpCase linear(Random& random, const CaseOptions& o) {
 
 OpCase matmul(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t rows = o.empty ? 0 : random.between(1, 6), k = size(random), n = size(random) + (random.chance(0.3) ? 120 : 0);
+  const int64_t rows = o.empty ? 0 : random.between(1, 6), k = size(random),
+                n = size(random) + (random.chance(0.3) ? 120 : 0);
   c.operands = {random_tensor(random, o.dtype, {rows, k}), random_tensor(random, any_float(random), {k, n})};
   c.results = {{o.dtype, {rows, n}}};
   c.rows = rows;
@@ -57,8 +59,10 @@ OpCase matmul(Random& random, const CaseOptions& o) {
 
 OpCase transpose_batch_matmul(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t rows = o.empty ? 0 : random.between(1, 4), heads = random.between(1, 5), k = size(random), n = size(random);
-  c.operands = {random_tensor(random, o.dtype, {rows, heads, k}), random_tensor(random, any_float(random), {heads, k, n})};
+  const int64_t rows = o.empty ? 0 : random.between(1, 4), heads = random.between(1, 5), k = size(random),
+                n = size(random);
+  c.operands = {random_tensor(random, o.dtype, {rows, heads, k}),
+                random_tensor(random, any_float(random), {heads, k, n})};
   c.results = {{o.dtype, {rows, heads, n}}};
   c.rows = rows;
   c.operand_rows = {{0, 1}, {}};
@@ -81,7 +85,8 @@ OpCase transpose_batch_matmul(Random& random, const CaseOptions& o) {
 
 OpCase grouped_matmul(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t groups = random.between(1, 6), k = size(random), n = size(random), type = random.between(0, 1);
+  const int64_t groups = random.between(1, 6), k = size(random), n = size(random),
+                type = random.between(0, 1);
   const bool transposed = random.chance(0.5);
   std::vector<int64_t> counts, list, group_of_row;
   for (int64_t g = 0; g < groups; ++g) {
@@ -93,9 +98,10 @@ OpCase grouped_matmul(Random& random, const CaseOptions& o) {
   const int64_t rows = static_cast<int64_t>(group_of_row.size()) + (o.empty ? 0 : random.between(0, 3));
   group_of_row.resize(static_cast<size_t>(rows), -1);
   c.attrs = {{"group_list_type", type}, {"transpose_weight", transposed}};
-  c.operands = {random_tensor(random, o.dtype, {rows, k}),
-                random_tensor(random, any_float(random), transposed ? Shape{groups, n, k} : Shape{groups, k, n}),
-                int_tensor(random.chance(0.5) ? SK_I32 : SK_I64, {groups}, list)};
+  c.operands = {
+      random_tensor(random, o.dtype, {rows, k}),
+      random_tensor(random, any_float(random), transposed ? Shape{groups, n, k} : Shape{groups, k, n}),
+      int_tensor(random.chance(0.5) ? SK_I32 : SK_I64, {groups}, list)};
   c.results = {{o.dtype, {rows, n}}};
   c.reference = [in = c.operands, group_of_row, k, n, transposed] {
     Values y;

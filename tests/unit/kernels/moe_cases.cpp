@@ -17,13 +17,18 @@ auto before(const Values& value) {
 
 OpCase gating(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t rows = o.empty ? 0 : random.between(1, 6), groups = random.chance(0.5) ? 1 : random.between(2, 4);
+  const int64_t rows = o.empty ? 0 : random.between(1, 6),
+                groups = random.chance(0.5) ? 1 : random.between(2, 4);
   const int64_t size = random.between(2, 20), experts = groups * size, k_group = random.between(1, groups);
   const int64_t k = random.between(1, std::min<int64_t>(8, k_group * size));
   const bool sigmoid = random.chance(0.5), renorm = random.chance(0.5);
   const double factor = random.real(0.5, 3);
-  c.attrs = {{"k", k}, {"norm_type", std::string(sigmoid ? "sigmoid" : "softmax")}, {"renorm", renorm},
-             {"routed_scaling_factor", factor}, {"group_count", groups}, {"k_group", k_group}};
+  c.attrs = {{"k", k},
+             {"norm_type", std::string(sigmoid ? "sigmoid" : "softmax")},
+             {"renorm", renorm},
+             {"routed_scaling_factor", factor},
+             {"group_count", groups},
+             {"k_group", k_group}};
   c.operands = {random_tensor(random, o.dtype, {rows, experts}), {}};
   if (random.chance(0.5)) c.operands[1] = random_tensor(random, SK_F32, {experts});
   c.results = {{SK_F32, {rows, k}}, {SK_I32, {rows, k}}};
@@ -75,19 +80,23 @@ OpCase gating(Random& random, const CaseOptions& o) {
 
 OpCase init_routing(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t rows = o.empty ? 0 : random.between(1, 8), k = random.between(1, 5), dim = random.between(1, 80);
+  const int64_t rows = o.empty ? 0 : random.between(1, 8), k = random.between(1, 5),
+                dim = random.between(1, 80);
   const int64_t experts = random.between(1, 6), zero_experts = random.between(0, 3);
   c.attrs = {{"expert_num", experts}};
-  c.operands = {random_tensor(random, o.dtype, {rows, dim}), random_indices(random, SK_I32, {rows, k}, 0, experts + zero_experts - 1)};
+  c.operands = {random_tensor(random, o.dtype, {rows, dim}),
+                random_indices(random, SK_I32, {rows, k}, 0, experts + zero_experts - 1)};
   c.results = {{o.dtype, {rows * k, dim}}, {SK_I32, {rows * k}}, {SK_I32, {experts}}};
   c.reference = [=, in = c.operands] {
-    std::vector<Values> out = {Values(static_cast<size_t>(rows * k * dim), 0.0), Values(static_cast<size_t>(rows * k), -1.0), {}};
+    std::vector<Values> out = {
+        Values(static_cast<size_t>(rows * k * dim), 0.0), Values(static_cast<size_t>(rows * k), -1.0), {}};
     int64_t row = 0;
     for (int64_t e = 0; e < experts; ++e) {
       const int64_t begin = row;
       for (int64_t a = 0; a < rows * k; ++a) {
         if (static_cast<int64_t>(element(in[1], a)) != e) continue;
-        for (int64_t i = 0; i < dim; ++i) out[0][static_cast<size_t>(row * dim + i)] = element(in[0], a / k * dim + i);
+        for (int64_t i = 0; i < dim; ++i)
+          out[0][static_cast<size_t>(row * dim + i)] = element(in[0], a / k * dim + i);
         out[1][static_cast<size_t>(a)] = static_cast<double>(row++);
       }
       out[2].push_back(static_cast<double>(row - begin));
@@ -99,14 +108,17 @@ OpCase init_routing(Random& random, const CaseOptions& o) {
 
 OpCase finalize_routing(Random& random, const CaseOptions& o) {
   OpCase c;
-  const int64_t rows = o.empty ? 0 : random.between(1, 8), k = random.between(1, 5), dim = random.between(1, 150);
-  const int64_t experts = random.between(1, 6), zero_experts = random.between(0, 3), expert_rows = rows * k + 1;
+  const int64_t rows = o.empty ? 0 : random.between(1, 8), k = random.between(1, 5),
+                dim = random.between(1, 150);
+  const int64_t experts = random.between(1, 6), zero_experts = random.between(0, 3),
+                expert_rows = rows * k + 1;
   const Tensor expert = random_indices(random, SK_I32, {rows, k}, 0, experts + zero_experts - 1);
   const Tensor row = random_indices(random, SK_I32, {rows * k}, 0, expert_rows - 1);
   for (int64_t a = 0; a < rows * k; ++a)
     if (element(expert, a) >= static_cast<double>(experts)) set_element(row, a, -1);
   c.attrs = {{"expert_num", experts}};
-  c.operands = {random_tensor(random, o.dtype, {expert_rows, dim}), row, random_tensor(random, SK_F32, {rows, k}), expert,
+  c.operands = {random_tensor(random, o.dtype, {expert_rows, dim}), row,
+                random_tensor(random, SK_F32, {rows, k}), expert,
                 random_tensor(random, o.dtype, {rows, dim})};
   c.results = {{o.dtype, {rows, dim}}};
   c.rows = rows;

@@ -9,7 +9,8 @@ namespace skdsl::test {
 
 std::vector<CaseRow> all_cases() {
   std::vector<CaseRow> all;
-  for (auto part : {elementwise_cases(), reduction_cases(), layout_cases(), matrix_cases(), layer_cases(), moe_cases()})
+  for (auto part :
+       {elementwise_cases(), reduction_cases(), layout_cases(), matrix_cases(), layer_cases(), moe_cases()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -20,35 +21,53 @@ int64_t product(std::span<const int64_t> shape) {
 
 void set_element(const Tensor& t, int64_t i, double value) {
   switch (t.dtype()) {
-    case SK_F32: t.data<float>()[i] = static_cast<float>(value); break;
-    case SK_BF16: t.data<bf16>()[i] = from_f32<bf16>(static_cast<float>(value)); break;
-    case SK_F16: t.data<f16>()[i] = from_f32<f16>(static_cast<float>(value)); break;
-    case SK_I8: t.data<int8_t>()[i] = static_cast<int8_t>(value); break;
-    case SK_I32: t.data<int32_t>()[i] = static_cast<int32_t>(value); break;
-    case SK_I64: t.data<int64_t>()[i] = static_cast<int64_t>(value); break;
-    case SK_BOOL: t.data<uint8_t>()[i] = value != 0; break;
-    case SK_NONE: break;
+    case SK_F32:
+      t.data<float>()[i] = static_cast<float>(value);
+      break;
+    case SK_BF16:
+      t.data<bf16>()[i] = from_f32<bf16>(static_cast<float>(value));
+      break;
+    case SK_F16:
+      t.data<f16>()[i] = from_f32<f16>(static_cast<float>(value));
+      break;
+    case SK_I8:
+      t.data<int8_t>()[i] = static_cast<int8_t>(value);
+      break;
+    case SK_I32:
+      t.data<int32_t>()[i] = static_cast<int32_t>(value);
+      break;
+    case SK_I64:
+      t.data<int64_t>()[i] = static_cast<int64_t>(value);
+      break;
+    case SK_BOOL:
+      t.data<uint8_t>()[i] = value != 0;
+      break;
+    case SK_NONE:
+      break;
   }
 }
 
 Tensor random_tensor(Random& random, sk_dtype dtype, const Shape& shape) {
   Tensor t = Tensor::empty(dtype, shape);
   for (int64_t i = 0; i < t.elements(); ++i)
-    set_element(t, i, is_float(dtype)     ? random.real(-4, 4)
-                      : dtype == SK_BOOL ? static_cast<double>(random.between(0, 1))
-                                         : static_cast<double>(random.between(-100, 100)));
+    set_element(t, i,
+                is_float(dtype)    ? random.real(-4, 4)
+                : dtype == SK_BOOL ? static_cast<double>(random.between(0, 1))
+                                   : static_cast<double>(random.between(-100, 100)));
   return t;
 }
 
 Tensor random_indices(Random& random, sk_dtype dtype, const Shape& shape, int64_t low, int64_t high) {
   Tensor t = Tensor::empty(dtype, shape);
-  for (int64_t i = 0; i < t.elements(); ++i) set_element(t, i, static_cast<double>(random.between(low, high)));
+  for (int64_t i = 0; i < t.elements(); ++i)
+    set_element(t, i, static_cast<double>(random.between(low, high)));
   return t;
 }
 
 Tensor int_tensor(sk_dtype dtype, const Shape& shape, const std::vector<int64_t>& values) {
   Tensor t = Tensor::empty(dtype, shape);
-  for (size_t i = 0; i < values.size(); ++i) set_element(t, static_cast<int64_t>(i), static_cast<double>(values[i]));
+  for (size_t i = 0; i < values.size(); ++i)
+    set_element(t, static_cast<int64_t>(i), static_cast<double>(values[i]));
   return t;
 }
 
@@ -83,8 +102,8 @@ Tensor strided_copy(Random& random, const Tensor& t) {
   for_each_index(t.shape(), [&](const Shape& index) {
     int64_t offset = 0;
     for (uint32_t d = 0; d < rank; ++d) offset += index[d] * view.stride[d];
-    std::memcpy(static_cast<char*>(view.data) + offset * bytes, static_cast<const char*>(t.view.data) + flat++ * bytes,
-                static_cast<size_t>(bytes));
+    std::memcpy(static_cast<char*>(view.data) + offset * bytes,
+                static_cast<const char*>(t.view.data) + flat++ * bytes, static_cast<size_t>(bytes));
   });
   out.view = view;
   return out;
@@ -118,7 +137,8 @@ Tensor axis_range(const Tensor& t, int axis, int64_t begin, int64_t n) {
     Shape from = index;
     from[static_cast<size_t>(axis)] += begin;
     std::memcpy(static_cast<char*>(out.view.data) + to++ * bytes,
-                static_cast<const char*>(t.view.data) + flat_index(t.shape(), from) * bytes, static_cast<size_t>(bytes));
+                static_cast<const char*>(t.view.data) + flat_index(t.shape(), from) * bytes,
+                static_cast<size_t>(bytes));
   });
   return out;
 }
@@ -151,8 +171,10 @@ Shape random_shape(Random& random, const CaseOptions& options, int min_rank, int
   Shape shape(static_cast<size_t>(random.between(min_rank, max_rank)));
   for (int64_t& d : shape) d = random.between(1, max_dim);
   // Sometimes long enough for several tiles and chunks.
-  if (!shape.empty() && random.chance(0.2)) shape.back() = random.between(60, 3000 / std::max<int64_t>(1, product(shape)) + 70);
-  if (options.empty && !shape.empty()) shape[static_cast<size_t>(random.between(0, static_cast<int64_t>(shape.size()) - 1))] = 0;
+  if (!shape.empty() && random.chance(0.2))
+    shape.back() = random.between(60, 3000 / std::max<int64_t>(1, product(shape)) + 70);
+  if (options.empty && !shape.empty())
+    shape[static_cast<size_t>(random.between(0, static_cast<int64_t>(shape.size()) - 1))] = 0;
   return shape;
 }
 

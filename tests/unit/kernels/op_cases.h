@@ -1,8 +1,8 @@
 // op_cases — random calls of every operator that has a kernel, with plain references in double
 //
-// A row of the table makes one call: attributes, operands, result types, what its rows are, and what the results
-// should be by the textbook. The suite in kernel_properties_test.cpp holds every row to the same properties; an
-// operator without a row fails its completeness test.
+// A row of the table makes one call: attributes, operands, result types, what its rows are, and what the
+// results should be by the textbook. The suite in kernel_properties_test.cpp holds every row to the same
+// properties; an operator without a row fails its completeness test.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -24,7 +24,9 @@ class Random {
   int64_t between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }
-  double real(double low, double high) { return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53; }
+  double real(double low, double high) {
+    return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
+  }
   bool chance(double p) { return real(0, 1) < p; }
 
  private:
@@ -34,7 +36,8 @@ class Random {
 using Shape = std::vector<int64_t>;
 using Values = std::vector<double>;
 
-/// Where a tensor keeps the rows of a call: `each` positions of `axis` a row; axis -1: the tensor serves all rows.
+/// Where a tensor keeps the rows of a call: `each` positions of `axis` a row; axis -1: the tensor serves all
+/// rows.
 struct RowAxis {
   int axis = -1;
   int64_t each = 1;
@@ -48,8 +51,8 @@ struct OpCase {
   std::vector<RowAxis> operand_rows;  // one an operand
   std::vector<RowAxis> result_rows;
   std::function<std::vector<Values>()> reference;  // results in double, row-major
-  double abs = 0, rel = 0;                          // how far f32 results may be from it
-  bool rounds_once = true;  // low-precision results are the f32 results rounded
+  double abs = 0, rel = 0;                         // how far f32 results may be from it
+  bool rounds_once = true;                         // low-precision results are the f32 results rounded
 };
 
 struct CaseOptions {
@@ -104,6 +107,7 @@ void for_each_index(const Shape& shape, const std::function<void(const Shape&)>&
 int64_t flat_index(const Shape& shape, const Shape& index);
 /// Element of `values` (of `shape`) that broadcasts to `index`.
 double broadcast_element(const Values& values, const Shape& shape, const Shape& index);
-Shape random_shape(Random& random, const CaseOptions& options, int min_rank, int max_rank, int64_t max_dim = 9);
+Shape random_shape(Random& random, const CaseOptions& options, int min_rank, int max_rank,
+                   int64_t max_dim = 9);
 
 }  // namespace skdsl::test

@@ -67,7 +67,8 @@ OpCase argmax(Random& random, const CaseOptions& o) {
   if (o.empty && shape.size() > 1) shape[0] = 0;
   c.operands = {random_tensor(random, o.dtype, shape)};
   for (int64_t i = 0; i < c.operands[0].elements(); ++i)  // ties, NaN, -inf
-    if (random.chance(0.5)) set_element(c.operands[0], i, random.chance(0.2) ? NAN : random.chance(0.3) ? -INFINITY : 3.5);
+    if (random.chance(0.5))
+      set_element(c.operands[0], i, random.chance(0.2) ? NAN : random.chance(0.3) ? -INFINITY : 3.5);
   c.results = {{SK_I32, {shape.begin(), shape.end() - 1}}};
   c.rows = shape.size() > 1 ? shape[0] : 0;
   c.operand_rows = c.result_rows = {{0, 1}};
