@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,6 +50,7 @@ struct Graph::Impl {
   TensorPool pool;
   Tensor arena;
   std::vector<Tensor> buffers;  // by BufferId; every one at its place for good
+  std::map<uint32_t, Tensor> input_bytes;  // by argument; its buffer and all views of it
   std::deque<ReadyTask> tasks;
   std::vector<ReadyTask*> calls;  // in the order of the call steps
   Workspace workspace;
@@ -87,7 +89,13 @@ struct Graph::Impl {
 
   Expected<Tensor> place_buffer(const plan::Buffer& b) {
     switch (b.storage) {
-      case Storage::Input: return pool.empty(plan::abi_dtype(b.dtype), b.shape);
+      case Storage::Input: {
+        Tensor& bytes = input_bytes[b.index];
+        if (bytes) return same_bytes(bytes, b, "input");
+        auto t = pool.empty(plan::abi_dtype(b.dtype), b.shape);
+        if (t) bytes = *t;
+        return t;
+      }
       case Storage::Arena: {
         Tensor t = Tensor::borrow(plan::abi_dtype(b.dtype), b.shape, arena.data<char>() + b.offset, arena.keep);
         if (b.offset % 64 != 0 || b.offset + static_cast<uint64_t>(t.bytes()) > schedule.arena_bytes)

@@ -91,6 +91,22 @@ TEST_F(GraphTest, OutputsStayWhenTheGraphRunsAgain) {
   EXPECT_EQ(test::bits((*first)[0]), before);
 }
 
+TEST_F(GraphTest, ViewsOfInputsShareTheirBytes) {
+  FunctionBuilder b(program, "f");
+  const Dim n = b.dim("n");
+  const ValueId x = b.param("x", f32({n, 2}));
+  const ValueId view = b.op(Opcode::Reshape, {x}, {{"shape", std::vector<Dim>{n * Dim(2)}}}, f32({n * Dim(2)}));
+  b.done({view, b.op(Opcode::Neg, {view}, {}, f32({n * Dim(2)}))});
+  auto graph = exec::Graph::build(program, schedule(2), bindings, workers, {.poison = true});
+  ASSERT_TRUE(graph) << graph.error().message;
+  for (const float first : {1.f, 5.f}) {
+    const auto r = (*graph)->run({floats({2, 2}, {first, 2, 3, 4})});
+    ASSERT_TRUE(r) << r.error().message;
+    EXPECT_EQ(test::values<float>((*r)[0]), (std::vector<float>{first, 2, 3, 4}));
+    EXPECT_EQ(test::values<float>((*r)[1]), (std::vector<float>{-first, -2, -3, -4}));
+  }
+}
+
 TEST_F(GraphTest, InputsMustHaveTheSizesOfTheGraph) {
   example();
   auto graph = exec::Graph::build(program, schedule(2), bindings, workers);

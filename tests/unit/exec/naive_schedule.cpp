@@ -46,6 +46,35 @@ Expected<Schedule> naive_schedule(const Program& program, const GraphKey& key) {
     place[v] = static_cast<BufferId>(out.buffers.size());
     return out.buffers.emplace_back(std::move(b));
   };
+  const auto give_room = [&](Buffer& b) {
+    b.storage = Storage::Arena;
+    b.offset = out.arena_bytes;
+    int64_t bytes = dtype_bytes(abi_dtype(b.dtype));
+    for (const int64_t d : b.shape) bytes *= d;
+    out.arena_bytes += (static_cast<uint64_t>(bytes) + 63) / 64 * 64;
+  };
+  const auto push = [&](Task task) {
+    plan::Step step;
+    step.task = static_cast<uint32_t>(out.tasks.size());
+    out.steps.push_back(step);
+    out.tasks.push_back(std::move(task));
+  };
+  // Outputs lie in the arena: a view of an input or of a state is copied there.
+  const auto output = [&](BufferId id) {
+    if (out.buffers[id].storage == Storage::Arena) return id;
+    Buffer copy{Storage::Arena, out.buffers[id].dtype, out.buffers[id].shape};
+    give_room(copy);
+    Task task;
+    task.code = Opcode::Reshape;
+    task.core = info(task.code).core;
+    task.block_dim = 1;
+    task.attrs = {{AttrType::IntList, 0, 0, copy.shape, ""}};
+    task.in = {id};
+    task.out = {static_cast<BufferId>(out.buffers.size())};
+    out.buffers.push_back(std::move(copy));
+    push(std::move(task));
+    return static_cast<BufferId>(out.buffers.size() - 1);
+  };
   const auto& params = f.regions[f.body].args;
   for (uint32_t i = 0; i < params.size(); ++i) {
     if (f.values[params[i]].type.is_tensor()) add(params[i], Storage::Input).index = i;
@@ -54,7 +83,7 @@ Expected<Schedule> naive_schedule(const Program& program, const GraphKey& key) {
   for (const OpId o : f.regions[f.body].ops) {
     const Op& op = f.ops[o];
     if (op.code == Opcode::Return) {
-      for (const ValueId v : op.operands) out.outputs.push_back(place[v]);
+      for (const ValueId v : op.operands) out.outputs.push_back(output(place[v]));
     } else if (op.code == Opcode::Weight) {
       add(op.results[0], Storage::Weight).path = std::get<std::string>(op.attrs[0]);
     } else if (op.code == Opcode::State) {
@@ -79,18 +108,11 @@ Expected<Schedule> naive_schedule(const Program& program, const GraphKey& key) {
           Buffer& b = add(v, of.storage);
           b.offset = of.offset, b.index = of.index, b.path = of.path;
         } else {
-          Buffer& b = add(v, Storage::Arena);
-          b.offset = out.arena_bytes;
-          int64_t bytes = dtype_bytes(abi_dtype(b.dtype));
-          for (const int64_t d : b.shape) bytes *= d;
-          out.arena_bytes += (static_cast<uint64_t>(bytes) + 63) / 64 * 64;
+          give_room(add(v, Storage::Arena));
         }
         task.out.push_back(place[v]);
       }
-      plan::Step step;
-      step.task = static_cast<uint32_t>(out.tasks.size());
-      out.steps.push_back(step);
-      out.tasks.push_back(std::move(task));
+      push(std::move(task));
     }
   }
   return out;

@@ -41,8 +41,8 @@ void stress(uint32_t count, int launches) {
   }
 }
 
-TEST(Workers, BarriersHoldWithOneWorkerPerCore) { stress(2, soak() ? 200000 : 5000); }
-TEST(Workers, BarriersHoldWithMoreWorkersThanCores) { stress(9, soak() ? 20000 : 300); }
+TEST(Workers, BarriersHoldWithOneWorkerPerCore) { stress(2, soak() ? 200000 : 3000); }
+TEST(Workers, BarriersHoldWithMoreWorkersThanCores) { stress(9, soak() ? 20000 : 150); }
 TEST(Workers, OneWorkerRunsEverything) { stress(1, 100); }
 
 TEST(Workers, ComeAndGoWithoutALaunch) {
