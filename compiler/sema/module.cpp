@@ -10,6 +10,12 @@ namespace skdsl::sema {
 
 using ast::Kind;
 
+namespace {
+bool dtype_named(std::string_view name) {
+  return std::any_of(std::begin(kDTypeNames), std::end(kDTypeNames), [&](const DTypeName& n) { return n.skdsl == name; });
+}
+}  // namespace
+
 bool Modules::load_main(const std::string& path) {
   auto file = diags_->sources().read(path);
   if (!file) {
@@ -51,6 +57,8 @@ uint32_t Modules::load(uint32_t file, std::vector<std::string>& stack) {
         if (!m.model) m.model = node;
         [[fallthrough]];
       case Kind::Fn: case Kind::Layer: case Kind::Draft: case Kind::Extern: {
+        if (m.ast.text(node) == "act" || dtype_named(m.ast.text(node)))
+          diags_->report(m.ast.name_span(node), diag::Id::ReservedName, m.ast.text(node), "it is a dtype");
         const auto [it, inserted] = m.decls.emplace(std::string(m.ast.text(node)), node);
         if (!inserted)
           diags_->report(m.ast.name_span(node), diag::Id::DuplicateName, m.ast.text(node)).note(m.ast.name_span(it->second), "the first one is here");

@@ -1,0 +1,154 @@
+// The golden folders: tokens, logits, and the same bits however a request is run.
+//
+// Numbers come from an independent float64 implementation on the stored weights (golden.json of each folder).
+#include "tests/models/logits.h"
+
+#include <cmath>
+
+namespace skdsl::testing {
+namespace {
+
+struct Folder {
+  const char* name;
+  const char* model;
+  const char* path;
+};
+constexpr Folder kFolders[] = {
+    {"llama", "examples/llama.sk", "tests/models/golden/llama"},
+    {"llama_awkward", "examples/llama.sk", "tests/models/golden/llama_awkward"},
+    {"llama_bf16", "examples/llama.sk", "tests/models/golden/llama_bf16"},
+    {"longcat_flash", "examples/longcat.sk", "tests/models/golden/longcat_flash"},
+    {"longcat_flash_awkward", "examples/longcat.sk", "tests/models/golden/longcat_flash_awkward"},
+    {"longcat_flash_bf16", "examples/longcat.sk", "tests/models/golden/longcat_flash_bf16"},
+    {"longcat_adder", "examples/longcat.sk", "examples/longcat-adder"},
+};
+
+class Golden : public ::testing::TestWithParam<Folder> {
+ protected:
+  void SetUp() override {
+    auto text = read_file(source_path(std::string(GetParam().path) + "/golden.json"));
+    ASSERT_TRUE(text.has_value());
+    golden_ = parsed(*text);
+    for (const Json& r : golden_.find("requests")->as_array()) {
+      prompts_.push_back(integers(*r.find("prompt_ids")));
+      longest_ = std::max<int64_t>(longest_, static_cast<int64_t>(r.find("greedy")->find("tokens")->as_array().size()));
+    }
+  }
+  LogitsRun run(const std::string& mode, int threads) const {
+    LogitsRun r;
+    r.model = source_path(GetParam().model);
+    r.weights = source_path(GetParam().path);
+    r.prompts = prompts_;
+    r.mode = mode;
+    r.threads = threads;
+    r.new_tokens = longest_;
+    return r;
+  }
+  const Json& request(size_t i) const { return golden_.find("requests")->as_array()[i]; }
+
+  Json golden_;
+  std::vector<std::vector<int64_t>> prompts_;
+  int64_t longest_ = 0;
+};
+
+TEST_P(Golden, TokensAndLogitsInBothModes) {
+  const double abs = golden_.find("suggested_tolerance")->find("logits_abs")->as_double();
+  const double rel = golden_.find("suggested_tolerance")->find("logits_rel")->as_double();
+  for (const char* mode : {"eager", "ge_graph"}) {
+    const Json dump = parsed(logits_text(run(mode, 2)));
+    double worst = 0;
+    for (size_t i = 0; i < prompts_.size(); ++i) {
+      const Json& mine = dump.find("requests")->as_array()[i];
+      const Json& greedy = *request(i).find("greedy");
+      auto tokens = integers(*mine.find("tokens"));
+      const auto expected = integers(*greedy.find("tokens"));
+      ASSERT_GE(tokens.size(), expected.size());
+      tokens.resize(expected.size());
+      EXPECT_EQ(tokens, expected) << mode << ", request " << i;
+      for (size_t k = 0; k < expected.size(); ++k) {
+        const auto& want = greedy.find("logits")->as_array()[k].as_array();
+        const auto& have = mine.find("step_logits")->as_array()[k].as_array();
+        ASSERT_EQ(want.size(), have.size());
+        for (size_t v = 0; v < want.size(); ++v) {
+          const double error = std::abs(have[v].as_double() - want[v].as_double());
+          worst = std::max(worst, error / (abs + rel * std::abs(want[v].as_double())));
+        }
+      }
+    }
+    EXPECT_LE(worst, 1.0) << mode;
+    std::printf("%s, %s: largest logit error is %.3f of the tolerance\n", GetParam().name, mode, worst);
+  }
+}
+
+TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
+  const std::string reference = logits_text(run("eager", 1));
+  EXPECT_EQ(logits_text(run("eager", 2)), reference);
+  EXPECT_EQ(logits_text(run("ge_graph", 1)), reference);
+  EXPECT_EQ(logits_text(run("ge_graph", 2)), reference);
+}
+
+TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {
+  const Json batch = parsed(logits_text(run("ge_graph", 1)));
+  for (size_t i = 0; i < prompts_.size(); ++i)
+    for (const char* mode : {"eager", "ge_graph"}) {
+      LogitsRun alone = run(mode, 2);
+      alone.prompts = {prompts_[i]};
+      // A padded batch and another block size must not matter either.
+      alone.more = {"--set", "batch_size=3", "--block-size", "5"};
+      EXPECT_EQ(parsed(logits_text(alone)).find("requests")->as_array()[0], batch.find("requests")->as_array()[i]) << mode << ", request " << i;
+    }
+}
+
+TEST_P(Golden, Bfloat16TokensUpToTheFirstNarrowGap) {
+  std::string reference;
+  for (const char* mode : {"eager", "ge_graph"}) {
+    LogitsRun r = run(mode, 2);
+    r.dtype = "bfloat16";
+    const std::string text = logits_text(r);
+    if (reference.empty()) reference = text;
+    EXPECT_EQ(text, reference) << mode;
+    const Json dump = parsed(text);
+    size_t compared = 0;
+    for (size_t i = 0; i < prompts_.size(); ++i) {
+      const Json& greedy = *request(i).find("greedy");
+      const auto tokens = integers(*dump.find("requests")->as_array()[i].find("tokens"));
+      const auto expected = integers(*greedy.find("tokens"));
+      for (size_t k = 0; k < expected.size() && greedy.find("top2_gap")->as_array()[k].as_double() > 0.5; ++k, ++compared)
+        ASSERT_EQ(tokens[k], expected[k]) << mode << ", request " << i << ", token " << k;
+    }
+    EXPECT_GT(compared, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, Golden, ::testing::ValuesIn(kFolders), [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Adder, The500SumsAreRightInBothModes) {
+  auto text = read_file(source_path("examples/longcat-adder/sums.json"));
+  ASSERT_TRUE(text.has_value());
+  const Json sums = parsed(*text);
+  for (const char* mode : {"eager", "ge_graph"}) {
+    std::vector<std::string> args{"run", source_path("examples/longcat.sk"), "--mode", mode, "--set", "dtype=float32", "--json"};
+    for (const Json& item : sums.find("items")->as_array()) args.insert(args.end(), {"--prompt", item.find("prompt")->as_string()});
+    const CommandResult r = run_command(args);
+    ASSERT_EQ(r.exit, 0) << r.err;
+    const Json report = parsed(r.out);
+    const auto& requests = report.find("requests")->as_array();
+    ASSERT_EQ(requests.size(), sums.find("items")->as_array().size());
+    size_t right = 0;
+    for (size_t i = 0; i < requests.size(); ++i) right += requests[i].find("text")->as_string() == sums.find("items")->as_array()[i].find("answer")->as_string();
+    EXPECT_EQ(right, 500u) << mode;
+    const int64_t interpreted = report.find("graph")->find("interpreted_decode_steps")->as_int();
+    const int64_t replays = report.find("graph")->find("replays")->as_int();
+    EXPECT_EQ(interpreted == 0, std::string(mode) == "ge_graph");
+    EXPECT_EQ(replays > 0, std::string(mode) == "ge_graph");
+  }
+}
+
+TEST(Adder, TheReadmeCommandPrints85) {
+  const CommandResult r = run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
+  EXPECT_EQ(r.exit, 0) << r.err;
+  EXPECT_EQ(r.out, "85\n");
+}
+
+}  // namespace
+}  // namespace skdsl::testing

@@ -1,0 +1,114 @@
+// Other sizes of the same families through config.json alone, and runs that fill the cache.
+#include <cstdlib>
+#include <random>
+
+#include "tests/models/logits.h"
+
+namespace skdsl::testing {
+namespace {
+
+int64_t pick(std::mt19937& rng, int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(rng); }
+
+Json llama_config(std::mt19937& rng) {
+  const int64_t groups = pick(rng, 1, 3), heads = groups * pick(rng, 1, 4), head_dim = 2 * pick(rng, 1, 13);
+  return Json::Object{{"model_type", "llama"},
+                      {"hidden_size", heads * head_dim},
+                      {"intermediate_size", pick(rng, 1, 90)},
+                      {"num_hidden_layers", pick(rng, 1, 3)},
+                      {"num_attention_heads", heads},
+                      {"num_key_value_heads", groups},
+                      {"vocab_size", pick(rng, 3, 150)},
+                      {"rms_norm_eps", 1e-6},
+                      {"rope_theta", 500000.0},
+                      {"tie_word_embeddings", pick(rng, 0, 1) == 1},
+                      {"max_position_embeddings", 64},
+                      {"torch_dtype", "float32"}};
+}
+
+Json longcat_config(std::mt19937& rng) {
+  const int64_t experts = pick(rng, 1, 9), zero = pick(rng, 0, 4);
+  return Json::Object{{"model_type", "longcat_flash"},
+                      {"hidden_size", pick(rng, 1, 70)},
+                      {"num_layers", pick(rng, 1, 3)},
+                      {"ffn_hidden_size", pick(rng, 1, 50)},
+                      {"expert_ffn_hidden_size", pick(rng, 1, 30)},
+                      {"num_attention_heads", pick(rng, 1, 7)},
+                      {"q_lora_rank", pick(rng, 1, 33)},
+                      {"kv_lora_rank", pick(rng, 1, 33)},
+                      {"qk_nope_head_dim", pick(rng, 1, 19)},
+                      {"qk_rope_head_dim", 2 * pick(rng, 1, 9)},
+                      {"v_head_dim", pick(rng, 1, 17)},
+                      {"mla_scale_q_lora", pick(rng, 0, 1) == 1},
+                      {"mla_scale_kv_lora", pick(rng, 0, 1) == 1},
+                      {"n_routed_experts", experts},
+                      {"zero_expert_num", zero},
+                      {"moe_topk", pick(rng, 1, experts + zero)},
+                      {"routed_scaling_factor", 2.5},
+                      {"vocab_size", pick(rng, 3, 150)},
+                      {"rms_norm_eps", 1e-5},
+                      {"rope_theta", 10000.0},
+                      {"max_position_embeddings", 64},
+                      {"torch_dtype", "float32"}};
+}
+
+TEST(Variants, AnySizesGiveTheSameBitsInEveryMode) {
+  const bool soak = std::getenv("SKDSL_SOAK") != nullptr;
+  const unsigned seed = 20261130;
+  std::printf("seed %u\n", seed);
+  std::mt19937 rng(seed);
+  for (int round = 0; round < (soak ? 200 : 12); ++round) {
+    const bool llama = round % 2 == 0;
+    TemporaryFolder folder;
+    const Json config = llama ? llama_config(rng) : longcat_config(rng);
+    ASSERT_TRUE(write_file_atomically(folder / "config.json", to_json(config)).has_value());
+    LogitsRun run;
+    run.model = source_path(llama ? "examples/llama.sk" : "examples/longcat.sk");
+    run.weights = folder / "";
+    run.dtype = round % 3 == 2 ? "bfloat16" : "float32";
+    run.new_tokens = 6;
+    const int64_t vocab = config.find("vocab_size")->as_int();
+    for (int64_t p = pick(rng, 1, 4); p > 0; --p) {
+      std::vector<int64_t> ids;
+      for (int64_t n = pick(rng, 1, 12); n > 0; --n) ids.push_back(pick(rng, 0, vocab - 1));
+      run.prompts.push_back(ids);
+    }
+    const std::string reference = logits_text(run);
+    EXPECT_EQ(reference.find("null"), std::string::npos) << "a logit is not finite: " << to_json(config);
+    run.mode = "ge_graph";
+    run.threads = 2;
+    run.more = {"--block-size", std::to_string(pick(rng, 1, 9))};
+    EXPECT_EQ(logits_text(run), reference) << to_json(config);
+    const Json batch = parsed(reference);
+    const size_t one = static_cast<size_t>(pick(rng, 0, static_cast<int64_t>(run.prompts.size()) - 1));
+    LogitsRun alone = run;
+    alone.prompts = {run.prompts[one]};
+    EXPECT_EQ(parsed(logits_text(alone)).find("requests")->as_array()[0], batch.find("requests")->as_array()[one]) << to_json(config);
+  }
+}
+
+TEST(Variants, TwoThousandTokensFillTheCacheAlikeInBothModes) {
+  TemporaryFolder folder;
+  ASSERT_TRUE(write_file_atomically(folder / "config.json", R"({"model_type": "llama", "hidden_size": 24, "intermediate_size": 40, "num_attention_heads": 3,
+    "num_key_value_heads": 1, "num_hidden_layers": 2, "vocab_size": 101, "max_position_embeddings": 2048, "torch_dtype": "bfloat16", "rope_theta": 10000.0})")
+                  .has_value());
+  std::string reference;
+  for (const char* mode : {"eager", "ge_graph"}) {
+    const CommandResult r = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "", "--mode", mode, "--prompt-ids", "1,2,3,4,5,6,7,8",
+                                         "--max-new-tokens", "2040", "--ignore-eos", "--json"});
+    ASSERT_EQ(r.exit, 0) << r.err;
+    const Json report = parsed(r.out);
+    const std::string tokens = to_json(*report.find("requests"));
+    if (reference.empty()) reference = tokens;
+    EXPECT_EQ(tokens, reference) << mode;
+    EXPECT_EQ(report.find("requests")->as_array()[0].find("tokens")->as_array().size(), 2040u);
+    EXPECT_EQ(report.find("graph")->find("interpreted_decode_steps")->as_int(), std::string(mode) == "eager" ? 2039 : 0);
+    EXPECT_EQ(report.find("graph")->find("replays")->as_int(), std::string(mode) == "eager" ? 0 : 2039);
+  }
+  const CommandResult beyond = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "", "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2041"});
+  EXPECT_EQ(beyond.exit, 1);
+  EXPECT_EQ(beyond.out, "") << "refused before anything is generated";
+  EXPECT_NE(beyond.err.find("--max-seq-len"), std::string::npos) << beyond.err;
+}
+
+}  // namespace
+}  // namespace skdsl::testing
