@@ -9,15 +9,24 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("file", o.file, "the .sk file")->required();
   app.add_option("--mode", o.mode, "eager or ge_graph; default: exe_mode of the run config, else eager");
   app.add_option("--config", o.config, "run config (YAML)");
-  app.add_option("--weights", o.weights, "Hugging Face folder, .safetensors file, or synthetic[:SEED]; default: the model's default_weights");
-  app.add_option("--set", o.set, "key=value of the file's config or a built-in name; repeatable")->take_all()->expected(1)->allow_extra_args(false);
-  app.add_option("--max-seq-len", o.max_seq_len, "longest prompt and completion; default: max_position_embeddings");
+  app.add_option(
+      "--weights", o.weights,
+      "Hugging Face folder, .safetensors file, or synthetic[:SEED]; default: the model's default_weights");
+  app.add_option("--set", o.set, "key=value of the file's config or a built-in name; repeatable")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  app.add_option("--max-seq-len", o.max_seq_len,
+                 "longest prompt and completion; default: max_position_embeddings");
   app.add_option("--block-size", o.block_size, "rows of a cache block; default 128");
-  app.add_option("--kv-blocks", o.kv_blocks, "cache blocks, the null block included; default: enough for every request");
+  app.add_option("--kv-blocks", o.kv_blocks,
+                 "cache blocks, the null block included; default: enough for every request");
   app.add_flag("--strict", o.strict, "what was asked for and not done is an error");
-  app.add_option("--print-after", o.print_after, "print the program after a pass, or after `all`; repeatable")->allow_extra_args(false);
+  app.add_option("--print-after", o.print_after, "print the program after a pass, or after `all`; repeatable")
+      ->allow_extra_args(false);
   app.add_option("--skip-pass", o.skip_pass, "leave a pass out; repeatable")->allow_extra_args(false);
-  app.add_option("--stop-after", o.stop_after, "run only the first N passes: finds the pass that breaks something");
+  app.add_option("--stop-after", o.stop_after,
+                 "run only the first N passes: finds the pass that breaks something");
 }
 
 }  // namespace skdsl::cli

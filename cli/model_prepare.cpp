@@ -11,22 +11,28 @@ namespace skdsl::cli {
 namespace fs = std::filesystem;
 
 namespace {
-Error usage(std::string message, std::vector<std::string> notes = {}) { return {ErrorKind::Usage, std::move(message), std::move(notes)}; }
+Error usage(std::string message, std::vector<std::string> notes = {}) {
+  return {ErrorKind::Usage, std::move(message), std::move(notes)};
+}
 
 Expected<uint64_t> synthetic_seed(std::string_view text) {
   if (text == "synthetic") return 0;
   const std::string digits(text.substr(std::string_view("synthetic:").size()));
-  if (digits.empty() || digits.size() > 19 || !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); }))
-    return tl::unexpected<Error>(usage("--weights " + std::string(text) + ": the seed must be a number", {"help: write --weights synthetic:7"}));
+  if (digits.empty() || digits.size() > 19 ||
+      !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); }))
+    return tl::unexpected<Error>(usage("--weights " + std::string(text) + ": the seed must be a number",
+                                       {"help: write --weights synthetic:7"}));
   return std::stoull(digits);
 }
 
 /// An integer that a setting gives, when it gives one.
-Expected<std::optional<int64_t>> int_setting(const config::Settings& settings, std::string_view key, int64_t least) {
+Expected<std::optional<int64_t>> int_setting(const config::Settings& settings, std::string_view key,
+                                             int64_t least) {
   const config::Setting* s = settings.find(key);
   if (!s) return std::optional<int64_t>();
   if (!s->value.is_int() || s->value.as_int() < least)
-    return fail(s->origin + ": `" + std::string(key) + "` is " + to_json(s->value) + ", an integer of at least " + std::to_string(least) + " is required");
+    return fail(s->origin + ": `" + std::string(key) + "` is " + to_json(s->value) +
+                ", an integer of at least " + std::to_string(least) + " is required");
   return std::optional<int64_t>(s->value.as_int());
 }
 
@@ -49,7 +55,8 @@ Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& op
     std::error_code ignored;
     if (!fs::exists(beside, ignored)) {
       p.synthetic_seed = 0;
-      p.infos.push_back("default weights `" + named + "` are not beside the file: weights are synthetic (seed 0)");
+      p.infos.push_back("default weights `" + named +
+                        "` are not beside the file: weights are synthetic (seed 0)");
       return {};
     }
     folder = beside.string();
@@ -89,28 +96,41 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   // Modes: a flag wins over --set, that over the run config.
   const config::Setting* mode = settings.find("exe_mode");
   const std::string from = !options.mode.empty() ? "--mode " + options.mode : mode ? mode->origin : "";
-  built.exe_mode = !options.mode.empty() ? options.mode : mode && mode->value.is_string() ? mode->value.as_string() : mode ? to_json(mode->value) : "eager";
+  built.exe_mode = !options.mode.empty()             ? options.mode
+                   : mode && mode->value.is_string() ? mode->value.as_string()
+                   : mode                            ? to_json(mode->value)
+                                                     : "eager";
   if (built.exe_mode == "npugraph_ex")
-    return fail(from + ": this version runs the modes eager and ge_graph", {"help: `--mode ge_graph` runs decode as a static graph"});
+    return fail(from + ": this version runs the modes eager and ge_graph",
+                {"help: `--mode ge_graph` runs decode as a static graph"});
   if (built.exe_mode != "eager" && built.exe_mode != "ge_graph") {
     Error e = usage(from + ": unknown mode `" + built.exe_mode + "`", {});
     const std::string near = diag::nearest(built.exe_mode, {"eager", "ge_graph"});
-    e.notes.push_back(near.empty() ? "help: modes are eager and ge_graph" : "help: did you mean `" + near + "`?");
+    e.notes.push_back(near.empty() ? "help: modes are eager and ge_graph"
+                                   : "help: did you mean `" + near + "`?");
     return tl::unexpected(e);
   }
 
-  const Json* torch_dtype = p.hf_config.find("torch_dtype") ? p.hf_config.find("torch_dtype") : p.hf_config.find("dtype");
+  const Json* torch_dtype =
+      p.hf_config.find("torch_dtype") ? p.hf_config.find("torch_dtype") : p.hf_config.find("dtype");
   const config::Setting* dtype = settings.find("dtype");
-  const Json chosen = dtype && dtype->layer != config::Layer::HfConfig ? dtype->value : torch_dtype && !torch_dtype->is_null() ? *torch_dtype : Json("bfloat16");
+  const Json chosen = dtype && dtype->layer != config::Layer::HfConfig ? dtype->value
+                      : torch_dtype && !torch_dtype->is_null()         ? *torch_dtype
+                                                                       : Json("bfloat16");
   built.dtype = chosen.is_string() ? chosen.as_string() : to_json(chosen);
   if (built.dtype == "f32") built.dtype = "float32";
   if (built.dtype == "bf16") built.dtype = "bfloat16";
   if (built.dtype != "float32" && built.dtype != "bfloat16" && built.dtype != "float16")
-    return fail((dtype ? dtype->origin : std::string("config.json")) + ": dtype `" + built.dtype + "` is not an activation dtype", {"help: use float32, bfloat16 or float16"});
+    return fail((dtype ? dtype->origin : std::string("config.json")) + ": dtype `" + built.dtype +
+                    "` is not an activation dtype",
+                {"help: use float32, bfloat16 or float16"});
 
-  const auto pick = [&](const std::optional<int64_t>& flag, const char* key, int64_t least, int64_t otherwise) -> Expected<int64_t> {
+  const auto pick = [&](const std::optional<int64_t>& flag, const char* key, int64_t least,
+                        int64_t otherwise) -> Expected<int64_t> {
     if (flag) {
-      if (*flag < least) return tl::unexpected(usage(std::string(key) + " is " + std::to_string(*flag) + ", at least " + std::to_string(least) + " is required"));
+      if (*flag < least)
+        return tl::unexpected(usage(std::string(key) + " is " + std::to_string(*flag) + ", at least " +
+                                    std::to_string(least) + " is required"));
       return *flag;
     }
     auto s = int_setting(settings, key, least);
@@ -118,7 +138,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     return s->value_or(otherwise);
   };
   int64_t positions = 2048;
-  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0) positions = m->as_int();
+  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0)
+    positions = m->as_int();
   auto seq = pick(options.max_seq_len, "max_seq_len", 1, positions);
   if (!seq) return tl::unexpected(seq.error());
   built.max_seq_len = *seq;
@@ -128,10 +149,12 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   auto batch = pick({}, "batch_size", 1, std::max<int64_t>(requests, 1));
   if (!batch) return tl::unexpected(batch.error());
   built.batch_size = *batch;
-  auto blocks = pick(options.kv_blocks, "kv_blocks", 2, 1 + built.batch_size * ((built.max_seq_len + built.block_size - 1) / built.block_size));
+  auto blocks = pick(options.kv_blocks, "kv_blocks", 2,
+                     1 + built.batch_size * ((built.max_seq_len + built.block_size - 1) / built.block_size));
   if (!blocks) return tl::unexpected(blocks.error());
   built.kv_blocks = *blocks;
-  if (built.max_seq_len > (int64_t{1} << 31) || built.kv_blocks > (int64_t{1} << 31) || built.block_size > (int64_t{1} << 31))
+  if (built.max_seq_len > (int64_t{1} << 31) || built.kv_blocks > (int64_t{1} << 31) ||
+      built.block_size > (int64_t{1} << 31))
     return fail("max_seq_len, kv_blocks and block_size must stay below 2^31");
 
   passes::PassOptions& passes = p.compile.passes;

@@ -33,7 +33,9 @@ Expected<std::vector<int32_t>> parse_ids(const std::string& text) {
     int32_t id = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), id);
     if (part.empty() || error != std::errc() || end != part.data() + part.size())
-      return tl::unexpected<Error>(Error{ErrorKind::Usage, "--prompt-ids " + text.substr(0, 60) + ": `" + std::string(part.substr(0, 30)) + "` is not a token id",
+      return tl::unexpected<Error>(Error{ErrorKind::Usage,
+                                         "--prompt-ids " + text.substr(0, 60) + ": `" +
+                                             std::string(part.substr(0, 30)) + "` is not a token id",
                                          {"help: write ids separated by commas: --prompt-ids 1,2,3"}});
     ids.push_back(id);
     at = comma + 1;
@@ -60,7 +62,8 @@ struct RunState {
 void info(RunState& run, const std::string& line) { run.context.err << "info: " << line << '\n'; }
 void warning(RunState& run, const std::string& line) { run.context.err << "warning: " << line << '\n'; }
 
-/// Until a super-kernel compiler and a stream scheduler act on them, these constructs change nothing; say so once.
+/// Until a super-kernel compiler and a stream scheduler act on them, these constructs change nothing; say so
+/// once.
 void tell_recorded_only(RunState& run) {
   const plan::Program& program = run.compiled->program;
   size_t scopes = 0, streams = 0, cores = 0, prefetches = 0;
@@ -73,7 +76,9 @@ void tell_recorded_only(RunState& run) {
     for (const plan::Region& r : f.regions)
       for (const plan::OpId id : r.ops) prefetches += f.ops[id].code == Opcode::Prefetch;
   if (scopes + streams + cores + prefetches == 0) return;
-  info(run, fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; operators run in program order", scopes, streams, cores, prefetches));
+  info(run, fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; "
+                        "operators run in program order",
+                        scopes, streams, cores, prefetches));
 }
 
 Expected<void> read_prompts(RunState& run) {
@@ -85,8 +90,11 @@ Expected<void> read_prompts(RunState& run) {
   }
   if (o.prompts.empty()) return {};
   if (!run.tokenizer)
-    return fail("--prompt needs a tokenizer, and " + (run.prepared->weights_folder.empty() ? std::string("synthetic weights have none") : run.prepared->weights_folder + " has no tokenizer.json"),
-                {"help: give token ids instead: --prompt-ids 1,2,3"});
+    return fail(
+        "--prompt needs a tokenizer, and " + (run.prepared->weights_folder.empty()
+                                                  ? std::string("synthetic weights have none")
+                                                  : run.prepared->weights_folder + " has no tokenizer.json"),
+        {"help: give token ids instead: --prompt-ids 1,2,3"});
   for (std::string text : o.prompts) {
     if (text == "-") {
       text.assign(std::istreambuf_iterator<char>(run.context.in), {});
@@ -108,7 +116,8 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   wo.synthetic_seed = p.synthetic_seed;
   for (const DTypeName& n : kDTypeNames)
     if (n.torch == p.compile.sema.builtins.dtype) wo.synthetic_dtype = n.type;
-  auto weights = model::Weights::load(run.compiled->program, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
+  auto weights = model::Weights::load(run.compiled->program,
+                                      p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
   if (!weights) return tl::unexpected(weights.error());
   run.weights = std::move(*weights);
   for (const std::string& w : run.weights->warnings()) warning(run, w);
@@ -117,7 +126,8 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   so.threads = static_cast<uint32_t>(run.options.threads);
   so.compile = graph_compiler(run.diags);
   so.interrupt = &interrupt;
-  auto session = model::Session::create(run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
+  auto session = model::Session::create(
+      run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
   if (!session) return tl::unexpected(session.error());
   run.session = std::move(*session);
   run.load_ms += ms_since(start);
@@ -142,14 +152,19 @@ Json diagnostics_of(const RunState& run) {
   return list ? std::move(*list) : Json(Json::Array{});
 }
 
-Json report_json(const RunState& run, const model::GenerateResult* result, const std::vector<std::optional<std::string>>& texts) {
+Json report_json(const RunState& run, const model::GenerateResult* result,
+                 const std::vector<std::optional<std::string>>& texts) {
   const model::Counters& c = run.session->counters();
   Json::Array requests;
   for (size_t i = 0; result && i < result->requests.size(); ++i)
-    requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])}, {"tokens", ids_json(result->requests[i].tokens)}, {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)}});
+    requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
+                                    {"tokens", ids_json(result->requests[i].tokens)},
+                                    {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)}});
   std::vector<std::string> scopes;
   for (const plan::Context& ctx : run.compiled->program.contexts)
-    if (ctx.kind == plan::Context::Kind::SuperKernel && std::find(scopes.begin(), scopes.end(), ctx.name) == scopes.end()) scopes.push_back(ctx.name);
+    if (ctx.kind == plan::Context::Kind::SuperKernel &&
+        std::find(scopes.begin(), scopes.end(), ctx.name) == scopes.end())
+      scopes.push_back(ctx.name);
   return Json::Object{
       {"format_version", 1},
       {"mode", run.session->mode()},
@@ -173,10 +188,11 @@ Expected<void> write_logits(const RunState& run, const model::GenerateResult& re
     const model::GeneratedSequence& s = result.requests[i];
     Json::Array steps;
     for (const auto& row : s.logits) steps.push_back(logits_json(row));
-    requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
-                                    {"prefill_logits_last", s.logits.empty() ? Json(nullptr) : logits_json(s.logits[0])},
-                                    {"tokens", ids_json(s.tokens)},
-                                    {"step_logits", std::move(steps)}});
+    requests.push_back(
+        Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
+                     {"prefill_logits_last", s.logits.empty() ? Json(nullptr) : logits_json(s.logits[0])},
+                     {"tokens", ids_json(s.tokens)},
+                     {"step_logits", std::move(steps)}});
   }
   const Json document = Json::Object{{"format_version", 1}, {"requests", std::move(requests)}};
   return write_file_atomically(run.options.dump_logits, to_json(document, 0, 9) + "\n");
@@ -196,12 +212,14 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   const RunOptions& o = run.options;
   const config::Builtins& b = run.prepared->compile.sema.builtins;
   if (run.prompts.empty())
-    return report(Error{ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}}, run.context);
+    return report(Error{ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}},
+                  run.context);
   model::GenerateRequest request;
   request.prompts = run.prompts;
   request.max_new_tokens = o.max_new_tokens;
   const config::Setting* limit = run.prepared->compile.sema.settings.find("max_new_tokens");
-  if (!request.max_new_tokens && limit && limit->value.is_int()) request.max_new_tokens = limit->value.as_int();
+  if (!request.max_new_tokens && limit && limit->value.is_int())
+    request.max_new_tokens = limit->value.as_int();
   if (run.prepared->checkpoint) {
     const fs::path at(run.prepared->weights_folder);
     auto eos = model::stop_token_ids(fs::is_directory(at) ? at : at.parent_path(), run.prepared->hf_config);
@@ -223,7 +241,8 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   model::GenerateCallbacks callbacks;
   callbacks.on_token = [&](size_t, int32_t token) {
     if (!streaming) return;
-    const bool end = !o.ignore_eos && std::find(request.eos.begin(), request.eos.end(), token) != request.eos.end();
+    const bool end =
+        !o.ignore_eos && std::find(request.eos.begin(), request.eos.end(), token) != request.eos.end();
     if (end) return;
     if (stream)
       run.context.out << stream->push(token);
@@ -235,8 +254,10 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (o.steps)
     callbacks.on_step = [&](const model::StepInfo& s) {
       run.context.err << fmt::format("step {}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.step,
-                                     s.prefill ? "prefill, interpreter" : s.graph ? "decode, static graph" : "decode, interpreter", s.rows, s.padding, s.ms,
-                                     s.compiled ? ", compiled" : "");
+                                     s.prefill ? "prefill, interpreter"
+                                     : s.graph ? "decode, static graph"
+                                               : "decode, interpreter",
+                                     s.rows, s.padding, s.ms, s.compiled ? ", compiled" : "");
     };
   auto result = model::generate(*run.session, request, callbacks);
   if (!result) {
@@ -245,7 +266,8 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     return report(result.error(), run.context);
   }
   std::vector<std::optional<std::string>> texts;
-  for (const auto& s : result->requests) texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
+  for (const auto& s : result->requests)
+    texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
   if (!o.dump_logits.empty())
     if (auto ok = write_logits(run, *result); !ok) return report(ok.error(), run.context);
   if (o.json) {
@@ -267,13 +289,15 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   const auto diagnostics = [&](int code) {
     report(run.diags, context);
     if (options.json && code != 0) {
-      run.context.out << to_json(Json::Object{{"format_version", 1}, {"diagnostics", diagnostics_of(run)}}, 1) << '\n';
+      run.context.out << to_json(Json::Object{{"format_version", 1}, {"diagnostics", diagnostics_of(run)}}, 1)
+                      << '\n';
     }
     return code;
   };
   run.modules.load_main(options.file);
   if (run.diags.has_errors()) return diagnostics(1);
-  auto prepared = prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
+  auto prepared =
+      prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
   if (!prepared) return report(prepared.error(), run.context);
   run.prepared = std::move(*prepared);
   if (!options.print_after.empty())
@@ -284,8 +308,10 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);
   if (!run.compiled->has_script && run.compiled->model.empty())
-    return report(Error{ErrorKind::Input, options.file + " has no model and no top-level statements: there is nothing to run",
-                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}}, run.context);
+    return report(Error{ErrorKind::Input,
+                        options.file + " has no model and no top-level statements: there is nothing to run",
+                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}},
+                  run.context);
   report(run.diags, context);
   for (const std::string& line : run.prepared->infos) info(run, line);
 

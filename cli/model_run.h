@@ -17,9 +17,9 @@ namespace skdsl::cli {
 struct ModelOptions {
   std::string file;
   std::string mode;
-  std::string config;               // run YAML
-  std::string weights;              // folder, file, or synthetic[:SEED]
-  std::vector<std::string> set;     // key=value
+  std::string config;            // run YAML
+  std::string weights;           // folder, file, or synthetic[:SEED]
+  std::vector<std::string> set;  // key=value
   std::optional<int64_t> max_seq_len, block_size, kv_blocks;
   bool strict = false;
   // Passes, for finding which one breaks something.
@@ -46,7 +46,7 @@ struct Prepared {
   std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
   std::string weights_folder;              // "" for synthetic without a folder
   Json hf_config = nullptr;
-  std::vector<std::string> infos;          // one line each, for stderr
+  std::vector<std::string> infos;  // one line each, for stderr
 };
 
 /// Declares the shared options on a command.

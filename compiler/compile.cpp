@@ -5,7 +5,8 @@
 
 namespace skdsl {
 
-std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options, diag::Engine& diags) {
+std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options,
+                                        diag::Engine& diags) {
   if (diags.has_errors()) return {};
   auto elaborated = sema::elaborate(modules, options.sema, diags);
   if (!elaborated) return {};
@@ -25,7 +26,8 @@ plan::CompileHook graph_compiler(diag::Engine& diags) {
     auto schedule = schedule::make_schedule(program, key, diags);
     if (schedule) return std::move(*schedule);
     Error error{ErrorKind::Input, "`" + key.function + "` does not become a static graph", {}};
-    for (size_t i = before; i < diags.all().size(); ++i) error.notes.push_back(std::string(diag::rule(diags.all()[i].id).id) + ": " + diags.all()[i].message);
+    for (size_t i = before; i < diags.all().size(); ++i)
+      error.notes.push_back(std::string(diag::rule(diags.all()[i].id).id) + ": " + diags.all()[i].message);
     return tl::unexpected<Error>(std::move(error));
   };
 }

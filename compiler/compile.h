@@ -14,9 +14,10 @@ struct CompileOptions {
   passes::PassOptions passes;
 };
 
-/// The program of the main file after passes, and what is known about it. In a graph mode its decode phases are
-/// checked against what a graph can hold. Nothing when errors were reported.
-std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options, diag::Engine& diags);
+/// The program of the main file after passes, and what is known about it. In a graph mode its decode phases
+/// are checked against what a graph can hold. Nothing when errors were reported.
+std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options,
+                                        diag::Engine& diags);
 
 /// The hook that gives the runtime its static graphs. Diagnostics go to `diags`, which must outlive the hook.
 plan::CompileHook graph_compiler(diag::Engine& diags);

@@ -1,7 +1,7 @@
 // op_info — what a row of ops.def says about an operator
 //
-// ops.def is the one place where an operator's facts stand. Parser names, shape and dtype checking, the verifier,
-// docs/ops.md, kernel symbols, completion and the random tests are read off these rows.
+// ops.def is the one place where an operator's facts stand. Parser names, shape and dtype checking, the
+// verifier, docs/ops.md, kernel symbols, completion and the random tests are read off these rows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -29,17 +29,17 @@ struct FixedList {
 
 /// Which element types an operand takes.
 enum class Types : uint8_t {
-  Float,   // f32, bf16, f16: activations; weights as stored
-  Index,   // i32, i64
-  Int,     // i8, i32, i64
+  Float,  // f32, bf16, f16: activations; weights as stored
+  Index,  // i32, i64
+  Int,    // i8, i32, i64
   Bool,
   Any,
-  Event,   // a named event, not a tensor
-  HostAny, // any value, host scalars and lists included
+  Event,    // a named event, not a tensor
+  HostAny,  // any value, host scalars and lists included
 };
 
 enum class AttrType : uint8_t {
-  Int,      // an integer or a dim expression
+  Int,  // an integer or a dim expression
   Float,
   Bool,
   Str,
@@ -48,26 +48,35 @@ enum class AttrType : uint8_t {
   Choice,   // one of `choices`, given as a string
 };
 
-/// A parameter of an operator, in the order of a call. Operands are values; attributes are known when the plan is made.
+/// A parameter of an operator, in the order of a call. Operands are values; attributes are known when the
+/// plan is made.
 struct Param {
   std::string_view name;
   bool is_attr = false;
-  Types types = Types::Any;           // operands
-  bool optional = false;              // operands: may be left out
-  bool variadic = false;              // operands: a list; only the last operand
-  AttrType attr = AttrType::Int;      // attributes
-  std::string_view default_text{};    // attributes: "" = required; "none" = absent, the rule decides
-  std::string_view choices{};         // Choice: "a|b|c"
+  Types types = Types::Any;         // operands
+  bool optional = false;            // operands: may be left out
+  bool variadic = false;            // operands: a list; only the last operand
+  AttrType attr = AttrType::Int;    // attributes
+  std::string_view default_text{};  // attributes: "" = required; "none" = absent, the rule decides
+  std::string_view choices{};       // Choice: "a|b|c"
 };
 
 constexpr Param in(std::string_view name, Types types) { return {.name = name, .types = types}; }
-constexpr Param opt(std::string_view name, Types types) { return {.name = name, .types = types, .optional = true}; }
-constexpr Param many(std::string_view name, Types types) { return {.name = name, .types = types, .variadic = true}; }
+constexpr Param opt(std::string_view name, Types types) {
+  return {.name = name, .types = types, .optional = true};
+}
+constexpr Param many(std::string_view name, Types types) {
+  return {.name = name, .types = types, .variadic = true};
+}
 constexpr Param attr(std::string_view name, AttrType type, std::string_view default_text = "") {
   return {.name = name, .is_attr = true, .attr = type, .default_text = default_text};
 }
 constexpr Param choice(std::string_view name, std::string_view choices, std::string_view default_text = "") {
-  return {.name = name, .is_attr = true, .attr = AttrType::Choice, .default_text = default_text, .choices = choices};
+  return {.name = name,
+          .is_attr = true,
+          .attr = AttrType::Choice,
+          .default_text = default_text,
+          .choices = choices};
 }
 
 /// How result types follow from operands and attributes; one function each in compiler/ops/infer.cpp.
@@ -81,20 +90,21 @@ enum class ShapeRule : uint8_t {
 enum class Core : uint8_t { None, Aic, Aiv, Mix11, Mix12, AiCpu, Host };
 
 enum Trait : uint32_t {
-  kPure = 1u << 0,         // same operands, same results; may be removed when unused
-  kInPlace = 1u << 1,      // writes operand 0; result 0 (if any) is that storage
-  kElementwise = 1u << 2,  // output element i reads operand elements i only: result may reuse operand 0's buffer
-  kHostRead = 1u << 3,     // brings device data to the host: breaks a graph
-  kHostIo = 1u << 4,       // prints
-  kRandom = 1u << 5,       // cannot be captured
-  kDynamicShape = 1u << 6, // the result's shape depends on values
-  kSync = 1u << 7,         // the host waits for a stream
+  kPure = 1u << 0,     // same operands, same results; may be removed when unused
+  kInPlace = 1u << 1,  // writes operand 0; result 0 (if any) is that storage
+  kElementwise =
+      1u << 2,          // output element i reads operand elements i only: result may reuse operand 0's buffer
+  kHostRead = 1u << 3,  // brings device data to the host: breaks a graph
+  kHostIo = 1u << 4,    // prints
+  kRandom = 1u << 5,    // cannot be captured
+  kDynamicShape = 1u << 6,  // the result's shape depends on values
+  kSync = 1u << 7,          // the host waits for a stream
   kCollective = 1u << 8,
   kScopeCollective = 1u << 9,  // a collective that a super kernel may hold
-  kView = 1u << 10,        // same bytes under another shape
-  kStructural = 1u << 11,  // no kernel: the executors know it (call, if, state, event …)
-  kLayout = 1u << 12,      // moves elements and keeps their dtype, stored weights included
-  kHostFn = 1u << 13,      // computed by the host from host values
+  kView = 1u << 10,            // same bytes under another shape
+  kStructural = 1u << 11,      // no kernel: the executors know it (call, if, state, event …)
+  kLayout = 1u << 12,          // moves elements and keeps their dtype, stored weights included
+  kHostFn = 1u << 13,          // computed by the host from host values
 };
 
 /// One row of ops.def.
@@ -107,9 +117,9 @@ struct OpInfo {
   ShapeRule rule;
   uint32_t traits = 0;
   Core core = Core::None;
-  uint32_t phases = 1;       // barriers inside = phases - 1
-  bool workspace = false;    // sk_workspace_<name> tells the bytes per block
-  std::string_view source;   // where the meaning comes from ("" = the usual one)
+  uint32_t phases = 1;      // barriers inside = phases - 1
+  bool workspace = false;   // sk_workspace_<name> tells the bytes per block
+  std::string_view source;  // where the meaning comes from ("" = the usual one)
 
   constexpr bool has(uint32_t trait) const { return (traits & trait) != 0; }
   constexpr bool has_kernel() const { return core != Core::None && core != Core::Host; }

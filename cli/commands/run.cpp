@@ -1,8 +1,7 @@
 // run — loads config and weights, prefill, decode, prints the text or ids
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <memory>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
 #include "cli/model_run.h"
@@ -16,11 +15,17 @@ std::atomic<bool> interrupt{false};
 Run define_run(CLI::App& app) {
   auto o = std::make_shared<RunOptions>();
   add_model_options(app, *o);
-  app.add_option("--prompt", o->prompts, "a prompt, one for each request; `-` reads standard input; repeatable")->allow_extra_args(false);
-  app.add_option("--prompt-ids", o->prompt_ids, "token ids of a prompt: 1,2,3; repeatable")->allow_extra_args(false)->delimiter('\0');
-  app.add_option("--max-new-tokens", o->max_new_tokens, "tokens to generate for each request; default 32, cut to what fits");
+  app.add_option("--prompt", o->prompts,
+                 "a prompt, one for each request; `-` reads standard input; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--prompt-ids", o->prompt_ids, "token ids of a prompt: 1,2,3; repeatable")
+      ->allow_extra_args(false)
+      ->delimiter('\0');
+  app.add_option("--max-new-tokens", o->max_new_tokens,
+                 "tokens to generate for each request; default 32, cut to what fits");
   app.add_flag("--ignore-eos", o->ignore_eos, "go on after an end token");
-  app.add_option("--threads", o->threads, "worker threads; default: one for each core")->check(CLI::Range(0, 1024));
+  app.add_option("--threads", o->threads, "worker threads; default: one for each core")
+      ->check(CLI::Range(0, 1024));
   app.add_option("--dump-logits", o->dump_logits, "write prompts, tokens and logits to a JSON file");
   app.add_flag("--steps", o->steps, "one line for each step: who served it, rows, padding, time");
   app.add_flag("--json", o->json, "one JSON document on standard output");

@@ -19,7 +19,8 @@ const Setting* Settings::find(std::string_view key) const {
 }
 
 namespace {
-void add_object(const Json& object, const std::string& prefix, Layer layer, const std::string& origin, Settings& out) {
+void add_object(const Json& object, const std::string& prefix, Layer layer, const std::string& origin,
+                Settings& out) {
   for (const auto& [key, value] : object.as_object()) {
     out.items.push_back({prefix + key, value, layer, origin});
     if (value.is_object()) add_object(value, prefix + key + ".", layer, origin, out);
@@ -44,7 +45,8 @@ Json scalar(const YAML::Node& node) {
 
 Json to_json_value(const YAML::Node& node) {
   switch (node.Type()) {
-    case YAML::NodeType::Scalar: return scalar(node);
+    case YAML::NodeType::Scalar:
+      return scalar(node);
     case YAML::NodeType::Sequence: {
       Json::Array out;
       for (const auto& item : node) out.push_back(to_json_value(item));
@@ -55,7 +57,8 @@ Json to_json_value(const YAML::Node& node) {
       for (const auto& item : node) out.emplace_back(item.first.Scalar(), to_json_value(item.second));
       return out;
     }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 }  // namespace
@@ -67,12 +70,17 @@ void add_hf_config(const Json& config, const std::string& origin, Settings& sett
 Expected<Setting> parse_set(std::string_view text) {
   const size_t eq = text.find('=');
   if (eq == std::string_view::npos || eq == 0)
-    return tl::unexpected<Error>(Error{ErrorKind::Usage, "--set " + std::string(text) + " has no `key=value`", {"help: write --set hidden_size=64"}});
+    return tl::unexpected<Error>(Error{ErrorKind::Usage,
+                                       "--set " + std::string(text) + " has no `key=value`",
+                                       {"help: write --set hidden_size=64"}});
   Setting s{std::string(text.substr(0, eq)), {}, Layer::Set, "--set " + std::string(text)};
   try {
     s.value = to_json_value(YAML::Load(std::string(text.substr(eq + 1))));
   } catch (const YAML::Exception& e) {
-    return tl::unexpected<Error>(Error{ErrorKind::Usage, "--set " + std::string(text) + " has a value that is no YAML scalar or list: " + e.msg, {}});
+    return tl::unexpected<Error>(
+        Error{ErrorKind::Usage,
+              "--set " + std::string(text) + " has a value that is no YAML scalar or list: " + e.msg,
+              {}});
   }
   return s;
 }
@@ -88,23 +96,31 @@ Expected<void> add_run_yaml(const std::string& path, Settings& settings) {
   }
   if (!root.IsMap()) return fail(path + ": a run config is a map of sections");
   const auto add = [&](const std::string& key, const YAML::Node& node) {
-    settings.items.push_back({key, to_json_value(node), Layer::RunYaml, path + ":" + std::to_string(node.Mark().line + 1)});
+    settings.items.push_back(
+        {key, to_json_value(node), Layer::RunYaml, path + ":" + std::to_string(node.Mark().line + 1)});
   };
   // Each section's keys that this runtime acts on; the map says under which name.
   struct Known {
     std::string_view section, key, target;
   };
   static constexpr Known kKnown[] = {
-      {"model_config", "exe_mode", "exe_mode"},         {"model_config", "dtype", "dtype"},
-      {"scheduler_config", "batch_size", "batch_size"}, {"scheduler_config", "max_new_tokens", "max_new_tokens"},
-      {"scheduler_config", "block_size", "block_size"}, {"scheduler_config", "max_seq_len", "max_seq_len"},
+      {"model_config", "exe_mode", "exe_mode"},
+      {"model_config", "dtype", "dtype"},
+      {"scheduler_config", "batch_size", "batch_size"},
+      {"scheduler_config", "max_new_tokens", "max_new_tokens"},
+      {"scheduler_config", "block_size", "block_size"},
+      {"scheduler_config", "max_seq_len", "max_seq_len"},
   };
   for (const auto& section : root) {
     const std::string section_name = section.first.Scalar();
-    const auto at = [&](const YAML::Node& n) { return path + ":" + std::to_string(n.Mark().line + 1) + ": "; };
+    const auto at = [&](const YAML::Node& n) {
+      return path + ":" + std::to_string(n.Mark().line + 1) + ": ";
+    };
     if (section_name != "model_config" && section_name != "scheduler_config")
-      return fail(at(section.first) + "unknown section `" + section_name + "`", {"help: the sections are model_config and scheduler_config"});
-    if (!section.second.IsMap()) return fail(at(section.first) + "section `" + section_name + "` must be a map");
+      return fail(at(section.first) + "unknown section `" + section_name + "`",
+                  {"help: the sections are model_config and scheduler_config"});
+    if (!section.second.IsMap())
+      return fail(at(section.first) + "section `" + section_name + "` must be a map");
     for (const auto& item : section.second) {
       const std::string key = item.first.Scalar();
       if (section_name == "model_config" && key == "custom_params") {
@@ -123,7 +139,8 @@ Expected<void> add_run_yaml(const std::string& path, Settings& settings) {
         for (const Known& k : kKnown)
           if (k.section == section_name) names += (names.empty() ? "" : ", ") + std::string(k.key);
         return fail(at(item.first) + "unknown key `" + key + "` in " + section_name,
-                    {"help: known are " + names + (section_name == "model_config" ? ", custom_params (the model file's own keys)" : "")});
+                    {"help: known are " + names +
+                     (section_name == "model_config" ? ", custom_params (the model file's own keys)" : "")});
       }
     }
   }

@@ -1,6 +1,7 @@
 // config — the layers of configuration and the table of Hugging Face keys
 //
-// Precedence: default in the file < config.json < run YAML < --set. Every effective value knows where it came from.
+// Precedence: default in the file < config.json < run YAML < --set. Every effective value knows where it came
+// from.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -42,7 +43,8 @@ struct Builtins {
   int64_t batch_size = 1;
   int64_t world_size = 1;
 };
-inline constexpr std::string_view kBuiltinNames[] = {"exe_mode", "dtype", "max_seq_len", "block_size", "kv_blocks", "batch_size", "world_size"};
+inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      "max_seq_len", "block_size",
+                                                     "kv_blocks", "batch_size", "world_size"};
 
 /// Appends the keys of a config.json (an object); nested objects become "group.member" too.
 void add_hf_config(const Json& config, const std::string& origin, Settings& settings);
@@ -50,8 +52,8 @@ void add_hf_config(const Json& config, const std::string& origin, Settings& sett
 /// Parses one "key=value" of --set; the value is a YAML scalar or flow list.
 Expected<Setting> parse_set(std::string_view text);
 
-/// Reads a run YAML: `model_config` (exe_mode and custom_params), `scheduler_config`, `data_config` and names of the
-/// file's own configuration. Errors name the line.
+/// Reads a run YAML: `model_config` (exe_mode and custom_params), `scheduler_config`, `data_config` and names
+/// of the file's own configuration. Errors name the line.
 Expected<void> add_run_yaml(const std::string& path, Settings& settings);
 
 enum class HfKind : uint8_t { Unknown, Harmless, Neutral, OffNeutral };

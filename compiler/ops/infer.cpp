@@ -18,7 +18,9 @@ std::string Infer::text(const std::vector<Dim>& dims) const {
 }
 
 const Dim& Infer::int_attr(size_t i) const { return std::get<Dim>((*call.attrs)[i]); }
-const std::vector<Dim>& Infer::list_attr(size_t i) const { return std::get<std::vector<Dim>>((*call.attrs)[i]); }
+const std::vector<Dim>& Infer::list_attr(size_t i) const {
+  return std::get<std::vector<Dim>>((*call.attrs)[i]);
+}
 
 DType Infer::dtype_attr(size_t i, DType otherwise) const {
   const auto* d = std::get_if<DType>(&(*call.attrs)[i]);
@@ -60,10 +62,12 @@ bool Infer::fail_shapes(size_t i, size_t j) {
 bool Infer::expect_shape(size_t i, const std::vector<Dim>& shape) {
   const Type& t = *call.operands[i];
   bool ok = t.dims.size() == shape.size();
-  for (size_t d = 0; ok && d < shape.size(); ++d) ok = same(t.dims[d], shape[d], std::string(info(call.op).name));
+  for (size_t d = 0; ok && d < shape.size(); ++d)
+    ok = same(t.dims[d], shape[d], std::string(info(call.op).name));
   if (ok) return true;
-  auto report = call.diags->report(operand_span(i), diag::Id::RankMismatch, operand_param(info(call.op), i).name,
-                                   info(call.op).name, text(t.dims), text(shape));
+  auto report =
+      call.diags->report(operand_span(i), diag::Id::RankMismatch, operand_param(info(call.op), i).name,
+                         info(call.op).name, text(t.dims), text(shape));
   note_origin(report, i);
   return false;
 }
@@ -71,8 +75,9 @@ bool Infer::expect_shape(size_t i, const std::vector<Dim>& shape) {
 bool Infer::expect_rank(size_t i, size_t rank, std::string_view form) {
   const Type& t = *call.operands[i];
   if (t.rank() == rank) return true;
-  auto report = call.diags->report(operand_span(i), diag::Id::RankMismatch, operand_param(info(call.op), i).name,
-                                   info(call.op).name, text(t.dims), form);
+  auto report =
+      call.diags->report(operand_span(i), diag::Id::RankMismatch, operand_param(info(call.op), i).name,
+                         info(call.op).name, text(t.dims), form);
   note_origin(report, i);
   return false;
 }
@@ -85,7 +90,8 @@ bool Infer::bad_value(Span span, std::string message) {
 std::optional<int64_t> Infer::static_attr(size_t i) {
   const Dim& d = int_attr(i);
   if (d.is_constant()) return d.constant();
-  call.diags->report(attr_span(i), diag::Id::NotStatic, fmt::format("`{}` of `{}`", attr_param(info(call.op), i).name, info(call.op).name),
+  call.diags->report(attr_span(i), diag::Id::NotStatic,
+                     fmt::format("`{}` of `{}`", attr_param(info(call.op), i).name, info(call.op).name),
                      call.program->text(d));
   return {};
 }
@@ -96,7 +102,8 @@ std::optional<size_t> Infer::axis_attr(size_t i, size_t operand) {
   const auto rank = static_cast<int64_t>(call.operands[operand]->rank());
   const int64_t at = *axis < 0 ? *axis + rank : *axis;
   if (at < 0 || at >= rank) {
-    auto report = call.diags->report(attr_span(i), diag::Id::AxisOutOfRange, *axis, info(call.op).name, text(call.operands[operand]->dims));
+    auto report = call.diags->report(attr_span(i), diag::Id::AxisOutOfRange, *axis, info(call.op).name,
+                                     text(call.operands[operand]->dims));
     note_origin(report, operand);
     return {};
   }
@@ -140,7 +147,9 @@ std::optional<DType> Infer::common_dtype(std::vector<size_t> operands) {
     for (const size_t o : operands) {
       if (is_scalar(o) != scalars) continue;
       const DType t = call.operands[o]->dtype;
-      const auto floating = [](DType d) { return d == DType::F32 || d == DType::BF16 || d == DType::F16 || d == DType::Stored; };
+      const auto floating = [](DType d) {
+        return d == DType::F32 || d == DType::BF16 || d == DType::F16 || d == DType::Stored;
+      };
       if (out == DType::None) {
         out = t;
         from = o;
@@ -153,8 +162,8 @@ std::optional<DType> Infer::common_dtype(std::vector<size_t> operands) {
       } else if (scalars && t == DType::F32 && floating(out)) {
         continue;
       } else {
-        auto report = call.diags->report(operand_span(o), diag::Id::DTypeMismatch, info(call.op).name, plan::name(call.operands[from]->dtype),
-                                         plan::name(t));
+        auto report = call.diags->report(operand_span(o), diag::Id::DTypeMismatch, info(call.op).name,
+                                         plan::name(call.operands[from]->dtype), plan::name(t));
         report.help(fmt::format("convert one with `cast(x, {})`", plan::name(out)));
         return {};
       }
@@ -176,20 +185,29 @@ constexpr RuleRow kRules[] = {
 
 bool takes(Types types, const Type& t) {
   switch (types) {
-    case Types::HostAny: return true;
-    case Types::Event: return false;
-    case Types::Any: return t.is_tensor();
+    case Types::HostAny:
+      return true;
+    case Types::Event:
+      return false;
+    case Types::Any:
+      return t.is_tensor();
     case Types::Float:
-      return t.is_tensor() && (t.dtype == DType::F32 || t.dtype == DType::BF16 || t.dtype == DType::F16 || t.dtype == DType::Stored);
-    case Types::Index: return t.is_tensor() && (t.dtype == DType::I32 || t.dtype == DType::I64);
-    case Types::Int: return t.is_tensor() && (t.dtype == DType::I8 || t.dtype == DType::I32 || t.dtype == DType::I64);
-    case Types::Bool: return t.is_tensor() && t.dtype == DType::Bool;
+      return t.is_tensor() && (t.dtype == DType::F32 || t.dtype == DType::BF16 || t.dtype == DType::F16 ||
+                               t.dtype == DType::Stored);
+    case Types::Index:
+      return t.is_tensor() && (t.dtype == DType::I32 || t.dtype == DType::I64);
+    case Types::Int:
+      return t.is_tensor() && (t.dtype == DType::I8 || t.dtype == DType::I32 || t.dtype == DType::I64);
+    case Types::Bool:
+      return t.is_tensor() && t.dtype == DType::Bool;
   }
   return false;
 }
 
 std::string_view described(Types types) {
-  constexpr std::string_view kText[] = {"a float tensor", "an i32 or i64 tensor", "an integer tensor", "a bool tensor", "a tensor", "an event", "a value"};
+  constexpr std::string_view kText[] = {
+      "a float tensor", "an i32 or i64 tensor", "an integer tensor", "a bool tensor", "a tensor", "an event",
+      "a value"};
   return kText[static_cast<size_t>(types)];
 }
 }  // namespace
@@ -202,7 +220,8 @@ std::optional<std::vector<Type>> infer(InferCall& call) {
     if (!call.operands[i]) continue;
     const Param& p = operand_param(op, i);
     if (takes(p.types, *call.operands[i])) continue;
-    auto report = call.diags->report(state.operand_span(i), diag::Id::TypeMismatch, fmt::format("`{}` of `{}`", p.name, op.name),
+    auto report = call.diags->report(state.operand_span(i), diag::Id::TypeMismatch,
+                                     fmt::format("`{}` of `{}`", p.name, op.name),
                                      call.program->text(*call.operands[i]), described(p.types));
     state.note_origin(report, i);
     ok = false;
@@ -213,7 +232,9 @@ std::optional<std::vector<Type>> infer(InferCall& call) {
   if (types)
     for (const Type& t : *types)
       if (t.rank() > SK_MAX_RANK) {
-        call.diags->report(call.span, diag::Id::BadValue, fmt::format("`{}` gives {} axes, at most {} are supported", op.name, t.rank(), int{SK_MAX_RANK}));
+        call.diags->report(
+            call.span, diag::Id::BadValue,
+            fmt::format("`{}` gives {} axes, at most {} are supported", op.name, t.rank(), int{SK_MAX_RANK}));
         return {};
       }
   return types;

@@ -1,8 +1,8 @@
 // infer — result types of operators, and what is wrong when there are none
 //
 // One function for each ShapeRule of the operator table. Sizes are polynomials: equal ones must be equal as
-// polynomials; where a size depends on values (symbols of `item`, `nonzero` …) the comparison is left to the run and
-// recorded in `checks`.
+// polynomials; where a size depends on values (symbols of `item`, `nonzero` …) the comparison is left to the
+// run and recorded in `checks`.
 #pragma once
 #include <functional>
 #include <optional>
@@ -20,19 +20,21 @@ struct DeferredCheck {
   std::string message;
 };
 
-/// One use of an operator: types and attributes in, result types out. `attrs` may be completed (a -1 of `reshape`,
-/// negative axes).
+/// One use of an operator: types and attributes in, result types out. `attrs` may be completed (a -1 of
+/// `reshape`, negative axes).
 struct InferCall {
   Opcode op = Opcode::Add;
   std::vector<const plan::Type*> operands;  // null = absent
   std::vector<plan::Attr>* attrs = nullptr;
-  plan::DType act = plan::DType::BF16;      // the activation dtype
-  const plan::Program* program = nullptr;   // for printing sizes
-  std::function<bool(plan::SymbolId)> is_unbacked = [](plan::SymbolId) { return false; };  // known to a run only
+  plan::DType act = plan::DType::BF16;     // the activation dtype
+  const plan::Program* program = nullptr;  // for printing sizes
+  std::function<bool(plan::SymbolId)> is_unbacked = [](plan::SymbolId) {
+    return false;
+  };  // known to a run only
 
   diag::Engine* diags = nullptr;
-  Span span;                        // the call
-  std::vector<Span> operand_spans;  // the arguments
+  Span span;                          // the call
+  std::vector<Span> operand_spans;    // the arguments
   std::vector<Span> operand_origins;  // where each operand's value was made; may be empty spans
   std::vector<Span> attr_spans;
 

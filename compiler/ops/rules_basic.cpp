@@ -22,7 +22,8 @@ Dim product(const std::vector<Dim>& dims) {
 bool check_sizes(Infer& s, size_t attr, std::string_view what) {
   for (const Dim& d : s.list_attr(attr))
     if (d.is_constant() && d.constant() < 0)
-      return s.bad_value(s.attr_span(attr), fmt::format("{} {} holds the negative size {}", what, s.text(s.list_attr(attr)), d.constant()));
+      return s.bad_value(s.attr_span(attr), fmt::format("{} {} holds the negative size {}", what,
+                                                        s.text(s.list_attr(attr)), d.constant()));
   return true;
 }
 }  // namespace
@@ -34,7 +35,9 @@ Result Broadcast(Infer& s) {
   const auto dtype = s.common_dtype({0, 1});
   if (!dtype) return {};
   if (*dtype == DType::Bool) {
-    s.call.diags->report(s.call.span, diag::Id::TypeMismatch, fmt::format("`x` of `{}`", info(s.call.op).name), s.call.program->text(s.in(0)), "a tensor of numbers");
+    s.call.diags->report(s.call.span, diag::Id::TypeMismatch,
+                         fmt::format("`x` of `{}`", info(s.call.op).name), s.call.program->text(s.in(0)),
+                         "a tensor of numbers");
     return {};
   }
   auto dims = s.broadcast({0, 1});
@@ -71,7 +74,9 @@ Result reduced(Infer& s, DType dtype, std::optional<size_t> axis, bool keepdim) 
 }
 }  // namespace
 
-Result Reduce(Infer& s) { return reduced(s, s.in(0).dtype, s.axis_attr(0, 0), std::get<bool>((*s.call.attrs)[1])); }
+Result Reduce(Infer& s) {
+  return reduced(s, s.in(0).dtype, s.axis_attr(0, 0), std::get<bool>((*s.call.attrs)[1]));
+}
 
 Result ReduceIndex(Infer& s) {
   if (s.in(0).rank() == 0) return s.expect_rank(0, 1, "[…, N]"), Result{};
@@ -88,7 +93,8 @@ Result Reshape(Infer& s) {
       if (it != hole) rest = rest * *it;
     const auto quotient = have.divide_exactly(rest);
     if (!quotient || (rest.is_constant() && rest.constant() == 0)) {
-      s.call.diags->report(s.attr_span(0), diag::Id::ReshapeCount, s.text(s.in(0).dims), s.text(shape), s.call.program->text(have), s.call.program->text(rest));
+      s.call.diags->report(s.attr_span(0), diag::Id::ReshapeCount, s.text(s.in(0).dims), s.text(shape),
+                           s.call.program->text(have), s.call.program->text(rest));
       return {};
     }
     *hole = *quotient;
@@ -97,7 +103,8 @@ Result Reshape(Infer& s) {
   if (!check_sizes(s, 0, "shape")) return {};
   const Dim want = product(shape);
   if (!s.same(have, want, "reshape")) {
-    auto report = s.call.diags->report(s.attr_span(0), diag::Id::ReshapeCount, s.text(s.in(0).dims), s.text(shape), s.call.program->text(have), s.call.program->text(want));
+    auto report = s.call.diags->report(s.attr_span(0), diag::Id::ReshapeCount, s.text(s.in(0).dims),
+                                       s.text(shape), s.call.program->text(have), s.call.program->text(want));
     s.note_origin(report, 0);
     return {};
   }
@@ -113,14 +120,16 @@ Result Transpose(Infer& s) {
 }
 
 Result Concat(Infer& s) {
-  if (s.call.operands.empty()) return s.bad_value(s.call.span, "`concat` needs at least one tensor"), Result{};
+  if (s.call.operands.empty())
+    return s.bad_value(s.call.span, "`concat` needs at least one tensor"), Result{};
   const auto axis = s.axis_attr(0, 0);
   if (!axis) return {};
   auto dims = s.in(0).dims;
   for (size_t i = 1; i < s.call.operands.size(); ++i) {
     const Type& t = s.in(i);
     if (t.dtype != s.in(0).dtype) {
-      s.call.diags->report(s.operand_span(i), diag::Id::DTypeMismatch, "concat", plan::name(s.in(0).dtype), plan::name(t.dtype));
+      s.call.diags->report(s.operand_span(i), diag::Id::DTypeMismatch, "concat", plan::name(s.in(0).dtype),
+                           plan::name(t.dtype));
       return {};
     }
     bool ok = t.rank() == dims.size();
@@ -137,9 +146,11 @@ Result Split(Infer& s) {
   Dim sum(0);
   for (const Dim& d : s.list_attr(0)) sum = sum + d;
   if (!s.same(s.in(0).dims[*axis], sum, "split")) {
-    auto report = s.call.diags->report(s.attr_span(0), diag::Id::BadValue,
-                                       fmt::format("sizes {} of `split` sum to {}, axis {} of {} has {}", s.text(s.list_attr(0)), s.call.program->text(sum), *axis,
-                                                   s.text(s.in(0).dims), s.call.program->text(s.in(0).dims[*axis])));
+    auto report =
+        s.call.diags->report(s.attr_span(0), diag::Id::BadValue,
+                             fmt::format("sizes {} of `split` sum to {}, axis {} of {} has {}",
+                                         s.text(s.list_attr(0)), s.call.program->text(sum), *axis,
+                                         s.text(s.in(0).dims), s.call.program->text(s.in(0).dims[*axis])));
     s.note_origin(report, 0);
     return {};
   }
@@ -166,8 +177,10 @@ Result Slice(Infer& s) {
     return !room.is_constant() || room.constant() >= 0;
   };
   if (!check(Dim(0), begin) || !check(begin, end) || !check(end, size)) {
-    auto report = s.call.diags->report(s.call.span, diag::Id::IndexOutOfRange, fmt::format("{}..{}", s.call.program->text(begin), s.call.program->text(end)),
-                                       fmt::format("axis {}", *axis), s.text(s.in(0).dims));
+    auto report =
+        s.call.diags->report(s.call.span, diag::Id::IndexOutOfRange,
+                             fmt::format("{}..{}", s.call.program->text(begin), s.call.program->text(end)),
+                             fmt::format("axis {}", *axis), s.text(s.in(0).dims));
     s.note_origin(report, 0);
     return {};
   }
@@ -183,7 +196,8 @@ Result Take(Infer& s) {
   if (s.int_attr(1).is_constant() && s.int_attr(1).constant() < 0) (*s.call.attrs)[1] = size + s.int_attr(1);
   const Dim index = s.int_attr(1), room = size - index - Dim(1);
   if ((index.is_constant() && index.constant() < 0) || (room.is_constant() && room.constant() < 0)) {
-    auto report = s.call.diags->report(s.attr_span(1), diag::Id::IndexOutOfRange, s.call.program->text(index), fmt::format("axis {}", *axis), s.text(s.in(0).dims));
+    auto report = s.call.diags->report(s.attr_span(1), diag::Id::IndexOutOfRange, s.call.program->text(index),
+                                       fmt::format("axis {}", *axis), s.text(s.in(0).dims));
     s.note_origin(report, 0);
     return {};
   }
@@ -209,7 +223,10 @@ Result BroadcastTo(Infer& s) {
     const Dim& d = dims[dims.size() - 1 - k];
     ok = d == Dim(1) || s.same(d, shape[shape.size() - 1 - k], "broadcast_to");
   }
-  if (!ok) return s.bad_value(s.attr_span(0), fmt::format("{} does not broadcast to {}", s.text(dims), s.text(shape))), Result{};
+  if (!ok)
+    return s.bad_value(s.attr_span(0),
+                       fmt::format("{} does not broadcast to {}", s.text(dims), s.text(shape))),
+           Result{};
   return std::vector{Type::tensor(s.in(0).dtype, shape)};
 }
 
@@ -221,7 +238,8 @@ Result Full(Infer& s) {
 
 Result Range(Infer& s) {
   const Dim n = s.int_attr(1) - s.int_attr(0);
-  if (n.is_constant() && n.constant() < 0) return s.bad_value(s.call.span, "`arange` ends before it begins"), Result{};
+  if (n.is_constant() && n.constant() < 0)
+    return s.bad_value(s.call.span, "`arange` ends before it begins"), Result{};
   return std::vector{Type::tensor(DType::I32, {n})};
 }
 
@@ -243,7 +261,9 @@ Result IndexPut(Infer& s) {
 }
 
 // The new sizes come from the values: the caller puts a fresh symbol in place of the -1.
-Result Nonzero(Infer& s) { return std::vector{Type::tensor(DType::I32, {Dim(-1), Dim(static_cast<int64_t>(s.in(0).rank()))})}; }
+Result Nonzero(Infer& s) {
+  return std::vector{Type::tensor(DType::I32, {Dim(-1), Dim(static_cast<int64_t>(s.in(0).rank()))})};
+}
 
 Result MaskedSelect(Infer& s) {
   const auto& x = s.in(0).dims;
@@ -259,11 +279,18 @@ Result MaskedSelect(Infer& s) {
 Result Item(Infer& s) {
   const Dim n = product(s.in(0).dims);
   if (n.is_constant() && n.constant() != 1)
-    return s.bad_value(s.operand_span(0), fmt::format("`item` reads one element, {} has {}", s.call.program->text(s.in(0)), n.constant())), Result{};
+    return s.bad_value(s.operand_span(0), fmt::format("`item` reads one element, {} has {}",
+                                                      s.call.program->text(s.in(0)), n.constant())),
+           Result{};
   switch (s.in(0).dtype) {
-    case DType::Bool: return std::vector{Type::host(Kind::HostBool)};
-    case DType::I8: case DType::I32: case DType::I64: return std::vector{Type::host_int(Dim(-1))};
-    default: return std::vector{Type::host(Kind::HostFloat)};
+    case DType::Bool:
+      return std::vector{Type::host(Kind::HostBool)};
+    case DType::I8:
+    case DType::I32:
+    case DType::I64:
+      return std::vector{Type::host_int(Dim(-1))};
+    default:
+      return std::vector{Type::host(Kind::HostFloat)};
   }
 }
 
@@ -279,21 +306,27 @@ Result HostFn(Infer& s) {
   if (s.call.op == Opcode::HostElement) return std::vector{Type::host_int(Dim(-1))};
   const std::string& fn = std::get<std::string>((*s.call.attrs)[0]);
   static constexpr std::string_view kBool[] = {"eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"};
-  if (std::find(std::begin(kBool), std::end(kBool), fn) != std::end(kBool)) return std::vector{Type::host(Kind::HostBool)};
+  if (std::find(std::begin(kBool), std::end(kBool), fn) != std::end(kBool))
+    return std::vector{Type::host(Kind::HostBool)};
   if (fn == "to_int") return std::vector{Type::host_int(Dim(-1))};
   if (fn == "to_float" || fn == "div") return std::vector{Type::host(Kind::HostFloat)};
   bool all_int = true;
-  for (size_t i = fn == "select" ? 1 : 0; i < s.call.operands.size(); ++i) all_int &= s.in(i).kind == Kind::HostInt;
+  for (size_t i = fn == "select" ? 1 : 0; i < s.call.operands.size(); ++i)
+    all_int &= s.in(i).kind == Kind::HostInt;
   (void)op;
   return std::vector{all_int ? Type::host_int(Dim(-1)) : Type::host(Kind::HostFloat)};
 }
 
 Result ToTensor(Infer& s) {
   switch (s.in(0).kind) {
-    case Kind::HostInt: return std::vector{Type::tensor(DType::I32, {})};
-    case Kind::HostBool: return std::vector{Type::tensor(DType::Bool, {})};
-    case Kind::HostList: return std::vector{Type::tensor(DType::I32, {Dim(-1)})};
-    default: return std::vector{Type::tensor(DType::F32, {})};
+    case Kind::HostInt:
+      return std::vector{Type::tensor(DType::I32, {})};
+    case Kind::HostBool:
+      return std::vector{Type::tensor(DType::Bool, {})};
+    case Kind::HostList:
+      return std::vector{Type::tensor(DType::I32, {Dim(-1)})};
+    default:
+      return std::vector{Type::tensor(DType::F32, {})};
   }
 }
 

@@ -16,9 +16,10 @@ struct Sign {
   std::string_view host;  // the `fn` of host_fn
 };
 constexpr Sign kSigns[] = {
-    {"+", Opcode::Add, "add"}, {"-", Opcode::Sub, "sub"}, {"*", Opcode::Mul, "mul"}, {"/", Opcode::Div, "div"},
-    {"==", Opcode::Eq, "eq"},  {"!=", Opcode::Ne, "ne"},  {"<", Opcode::Lt, "lt"},   {"<=", Opcode::Le, "le"},
-    {">", Opcode::Gt, "gt"},   {">=", Opcode::Ge, "ge"},  {"%", Opcode::kCount, "mod"}, {"**", Opcode::kCount, "pow"},
+    {"+", Opcode::Add, "add"},      {"-", Opcode::Sub, "sub"},    {"*", Opcode::Mul, "mul"},
+    {"/", Opcode::Div, "div"},      {"==", Opcode::Eq, "eq"},     {"!=", Opcode::Ne, "ne"},
+    {"<", Opcode::Lt, "lt"},        {"<=", Opcode::Le, "le"},     {">", Opcode::Gt, "gt"},
+    {">=", Opcode::Ge, "ge"},       {"%", Opcode::kCount, "mod"}, {"**", Opcode::kCount, "pow"},
     {"and", Opcode::kCount, "and"}, {"or", Opcode::kCount, "or"},
 };
 const Sign* find_sign(std::string_view text) {
@@ -27,7 +28,9 @@ const Sign* find_sign(std::string_view text) {
   return nullptr;
 }
 
-bool is_comparison(std::string_view op) { return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">="; }
+bool is_comparison(std::string_view op) {
+  return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
+}
 
 template <class T>
 bool compare(std::string_view op, const T& a, const T& b) {
@@ -40,8 +43,12 @@ bool compare(std::string_view op, const T& a, const T& b) {
 }
 
 bool is_number(const Value& v) { return v.is(Value::Kind::Int) || v.is(Value::Kind::Float); }
-bool is_static_number(const Value& v) { return v.is(Value::Kind::Float) || (v.is(Value::Kind::Int) && v.dim.is_constant()); }
-double as_double(const Value& v) { return v.is(Value::Kind::Float) ? v.number : static_cast<double>(v.dim.constant()); }
+bool is_static_number(const Value& v) {
+  return v.is(Value::Kind::Float) || (v.is(Value::Kind::Int) && v.dim.is_constant());
+}
+double as_double(const Value& v) {
+  return v.is(Value::Kind::Float) ? v.number : static_cast<double>(v.dim.constant());
+}
 }  // namespace
 
 Value Elaborator::binary(Frame& f, std::string_view op, Value a, Value b, Span at, Span a_span, Span b_span) {
@@ -50,7 +57,8 @@ Value Elaborator::binary(Frame& f, std::string_view op, Value a, Value b, Span a
   const bool tensors = f.builder && (is_tensor(f, a) || is_tensor(f, b));
   if (tensors) {
     if (sign->op == Opcode::kCount) {
-      report(at, diag::Id::TypeMismatch, fmt::format("an operand of `{}`", op), "a tensor", "a number; tensors have + - * / and comparisons");
+      report(at, diag::Id::TypeMismatch, fmt::format("an operand of `{}`", op), "a tensor",
+             "a number; tensors have + - * / and comparisons");
       return {};
     }
     // A number beside a tensor becomes a scalar constant of a dtype that fits it.
@@ -75,10 +83,12 @@ Value Elaborator::binary(Frame& f, std::string_view op, Value a, Value b, Span a
       if (op == "/")
         if (const auto q = a.dim.divide_exactly(b.dim)) return Value::integer(*q);
       const Dim difference = a.dim - b.dim;
-      if (is_comparison(op) && difference.is_constant()) return Value::boolean(compare<int64_t>(op, difference.constant(), 0));
+      if (is_comparison(op) && difference.is_constant())
+        return Value::boolean(compare<int64_t>(op, difference.constant(), 0));
     }
     if (f.builder) return host_binary(f, op, a, b, at);
-    report(at, diag::Id::NotStatic, fmt::format("the result of `{}`", op), describe(&f, a.is(K::Int) && !a.dim.is_constant() ? a : b));
+    report(at, diag::Id::NotStatic, fmt::format("the result of `{}`", op),
+           describe(&f, a.is(K::Int) && !a.dim.is_constant() ? a : b));
     return {};
   }
   if (a.kind == b.kind && (op == "==" || op == "!=")) {
@@ -92,15 +102,19 @@ Value Elaborator::binary(Frame& f, std::string_view op, Value a, Value b, Span a
     return a;
   }
   const bool a_bad = !is_number(a);
-  report(a_bad ? a_span : b_span, diag::Id::TypeMismatch, fmt::format("the {} operand of `{}`", a_bad ? "left" : "right", op), describe(&f, a_bad ? a : b),
-         a_bad && is_number(b) ? "a number" : fmt::format("something that goes with {}", describe(&f, a_bad ? b : a)));
+  report(a_bad ? a_span : b_span, diag::Id::TypeMismatch,
+         fmt::format("the {} operand of `{}`", a_bad ? "left" : "right", op), describe(&f, a_bad ? a : b),
+         a_bad && is_number(b) ? "a number"
+                               : fmt::format("something that goes with {}", describe(&f, a_bad ? b : a)));
   return {};
 }
 
 Value Elaborator::static_binary(std::string_view op, const Value& a, const Value& b, Span at) {
   using K = Value::Kind;
   const bool ints = a.is(K::Int) && b.is(K::Int);
-  if (is_comparison(op)) return Value::boolean(ints ? compare(op, a.dim.constant(), b.dim.constant()) : compare(op, as_double(a), as_double(b)));
+  if (is_comparison(op))
+    return Value::boolean(ints ? compare(op, a.dim.constant(), b.dim.constant())
+                               : compare(op, as_double(a), as_double(b)));
   const auto overflow = [&] {
     report(at, diag::Id::NumberOutOfRange, fmt::format("{} {} {}", text_of(a), op, text_of(b)), "64 bits");
     return Value{};
@@ -116,7 +130,10 @@ Value Elaborator::static_binary(std::string_view op, const Value& a, const Value
         report(at, diag::Id::DivisionByZero);
         return {};
       }
-      if (y == -1) return op == "%" ? Value::integer(0) : x == std::numeric_limits<int64_t>::min() ? overflow() : Value::integer(-x);
+      if (y == -1)
+        return op == "%"                                  ? Value::integer(0)
+               : x == std::numeric_limits<int64_t>::min() ? overflow()
+                                                          : Value::integer(-x);
       if (op == "%") return Value::integer(((x % y) + y) % y);  // the sign of the divisor, as in Python
       if (x % y == 0) return Value::integer(x / y);
       return Value::real(static_cast<double>(x) / static_cast<double>(y));
@@ -163,9 +180,11 @@ Value Elaborator::host_binary(Frame& f, std::string_view op, const Value& a, con
     const plan::Kind kind = type_of(f, id).kind;
     const bool logical = op == "and" || op == "or";
     const bool ok = logical ? kind == plan::Kind::HostBool
-                            : kind == plan::Kind::HostInt || kind == plan::Kind::HostFloat || (kind == plan::Kind::HostBool && is_comparison(op));
+                            : kind == plan::Kind::HostInt || kind == plan::Kind::HostFloat ||
+                                  (kind == plan::Kind::HostBool && is_comparison(op));
     if (ok) continue;
-    report(at, diag::Id::TypeMismatch, fmt::format("an operand of `{}`", op), program_.text(type_of(f, id)), logical ? "a boolean" : "a host number");
+    report(at, diag::Id::TypeMismatch, fmt::format("an operand of `{}`", op), program_.text(type_of(f, id)),
+           logical ? "a boolean" : "a host number");
     return {};
   }
   return emit_inferred(f, Opcode::HostFn, {x, y}, {std::string(find_sign(op)->host)}, at, {}, {});
@@ -194,10 +213,12 @@ Value Elaborator::builtin_function(Frame& f, std::string_view name, std::vector<
     if (v.is(K::List) || v.is(K::Tuple)) return Value::integer(static_cast<int64_t>(v.items.size()));
     if (v.is(K::Ir) && f.builder) {
       const plan::Type& t = type_of(f, v.id);
-      if (t.kind == plan::Kind::HostList) return emit_inferred(f, Opcode::HostElement, {v.id}, {Dim(0), true}, at, {}, {});
+      if (t.kind == plan::Kind::HostList)
+        return emit_inferred(f, Opcode::HostElement, {v.id}, {Dim(0), true}, at, {}, {});
       if (t.is_tensor() && t.rank() > 0) return Value::integer(t.dims[0]);
     }
-    report(args[0].span, diag::Id::TypeMismatch, "the argument of `len`", describe(&f, v), "a list or a tensor");
+    report(args[0].span, diag::Id::TypeMismatch, "the argument of `len`", describe(&f, v),
+           "a list or a tensor");
     return {};
   }
   if (name == "min" || name == "max") {
@@ -207,13 +228,15 @@ Value Elaborator::builtin_function(Frame& f, std::string_view name, std::vector<
       const Value& v = args[i].value;
       if (is_static_number(best) && is_static_number(v)) {
         if (name == "min" ? as_double(v) < as_double(best) : as_double(v) > as_double(best)) best = v;
-      } else if (f.builder && (best.is(K::Int) || best.is(K::Float) || best.is(K::Ir)) && !is_tensor(f, best) && !is_tensor(f, v)) {
+      } else if (f.builder && (best.is(K::Int) || best.is(K::Float) || best.is(K::Ir)) &&
+                 !is_tensor(f, best) && !is_tensor(f, v)) {
         const plan::ValueId x = to_ir(f, best, args[0].span), y = to_ir(f, v, args[i].span);
         if (x == plan::kNone || y == plan::kNone) return {};
         best = emit_inferred(f, Opcode::HostFn, {x, y}, {std::string(name)}, at, {}, {});
         if (best.poison()) return {};
       } else {
-        report(args[i].span, diag::Id::TypeMismatch, fmt::format("an argument of `{}`", name), describe(&f, v), "a number; tensors have `minimum` and `maximum`");
+        report(args[i].span, diag::Id::TypeMismatch, fmt::format("an argument of `{}`", name),
+               describe(&f, v), "a number; tensors have `minimum` and `maximum`");
         return {};
       }
     }
@@ -230,13 +253,15 @@ Value Elaborator::builtin_function(Frame& f, std::string_view name, std::vector<
       }
       if (y == -1) return static_binary("/", a, b, at);
       const int64_t q = x / y, r = x % y;
-      return Value::integer(name == "floordiv" ? q - (r != 0 && (r < 0) != (y < 0)) : q + (r != 0 && (r < 0) == (y < 0)));
+      return Value::integer(name == "floordiv" ? q - (r != 0 && (r < 0) != (y < 0))
+                                               : q + (r != 0 && (r < 0) == (y < 0)));
     }
     if (!f.builder) {
       report(at, diag::Id::NotStatic, fmt::format("`{}`", name), describe(&f, a));
       return {};
     }
-    if (name == "ceildiv") a = binary(f, "-", binary(f, "+", a, b, at, at, at), Value::integer(1), at, at, at);
+    if (name == "ceildiv")
+      a = binary(f, "-", binary(f, "+", a, b, at, at, at), Value::integer(1), at, at, at);
     const plan::ValueId x = to_ir(f, a, args[0].span), y = to_ir(f, b, args[1].span);
     if (x == plan::kNone || y == plan::kNone) return {};
     return emit_inferred(f, Opcode::HostFn, {x, y}, {std::string("floordiv")}, at, {}, {});
@@ -262,9 +287,12 @@ Value Elaborator::builtin_function(Frame& f, std::string_view name, std::vector<
     } else if (f.builder && (v.is(K::Ir) || v.is(K::Int))) {
       if (v.is(K::Int) && name == "int") return v;
       const plan::ValueId id = to_ir(f, v, at);
-      if (id != plan::kNone && !type_of(f, id).is_tensor()) return emit_inferred(f, Opcode::HostFn, {id}, {std::string(name == "int" ? "to_int" : "to_float")}, at, {}, {});
+      if (id != plan::kNone && !type_of(f, id).is_tensor())
+        return emit_inferred(f, Opcode::HostFn, {id}, {std::string(name == "int" ? "to_int" : "to_float")},
+                             at, {}, {});
     }
-    report(args[0].span, diag::Id::TypeMismatch, fmt::format("the argument of `{}`", name), describe(&f, v), "a number");
+    report(args[0].span, diag::Id::TypeMismatch, fmt::format("the argument of `{}`", name), describe(&f, v),
+           "a number");
     return {};
   }
   const auto x = as_number(v, args[0].span, fmt::format("the argument of `{}`", name));
@@ -278,7 +306,8 @@ Value Elaborator::builtin_function(Frame& f, std::string_view name, std::vector<
   }
   if (name == "exp") return Value::real(std::exp(*x));
   if (*x <= 0) {
-    report(args[0].span, diag::Id::BadValue, fmt::format("logarithm of {}, a positive number is required", *x));
+    report(args[0].span, diag::Id::BadValue,
+           fmt::format("logarithm of {}, a positive number is required", *x));
     return {};
   }
   return Value::real(std::log(*x));

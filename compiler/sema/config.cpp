@@ -9,7 +9,13 @@ using ast::Kind;
 using ast::NodeId;
 
 namespace {
-const char* kind_word(const Json& j) { return j.is_bool() ? "a boolean" : j.is_string() ? "a string" : j.is_number() ? "a number" : j.is_array() ? "a list" : "an object"; }
+const char* kind_word(const Json& j) {
+  return j.is_bool()     ? "a boolean"
+         : j.is_string() ? "a string"
+         : j.is_number() ? "a number"
+         : j.is_array()  ? "a list"
+                         : "an object";
+}
 }  // namespace
 
 Value Elaborator::builtin_value(std::string_view name) const {
@@ -20,7 +26,10 @@ Value Elaborator::builtin_value(std::string_view name) const {
   if (name == "block_size") return Value::integer(b.block_size);
   if (name == "batch_size") return Value::integer(b.batch_size);
   if (name == "world_size") return Value::integer(b.world_size);
-  if (name == "kv_blocks") return Value::integer(b.kv_blocks > 0 ? b.kv_blocks : 1 + b.batch_size * ((b.max_seq_len + b.block_size - 1) / b.block_size));
+  if (name == "kv_blocks")
+    return Value::integer(b.kv_blocks > 0
+                              ? b.kv_blocks
+                              : 1 + b.batch_size * ((b.max_seq_len + b.block_size - 1) / b.block_size));
   return {};
 }
 
@@ -28,13 +37,16 @@ void Elaborator::resolve_config() {
   const Module& m = modules_.main();
   if (m.config) {
     const auto declare = [&](NodeId entry, const std::string& key) {
-      if (std::find(std::begin(config::kBuiltinNames), std::end(config::kBuiltinNames), key) != std::end(config::kBuiltinNames)) {
-        report(m.ast.name_span(entry), diag::Id::ReservedName, key, "the runtime sets it; use it without declaring it");
+      if (std::find(std::begin(config::kBuiltinNames), std::end(config::kBuiltinNames), key) !=
+          std::end(config::kBuiltinNames)) {
+        report(m.ast.name_span(entry), diag::Id::ReservedName, key,
+               "the runtime sets it; use it without declaring it");
         return;
       }
       const auto [it, inserted] = config_.try_emplace(key);
       if (!inserted) {
-        report(m.ast.name_span(entry), diag::Id::DuplicateName, key).note(m.ast.name_span(it->second.node), "the first one is here");
+        report(m.ast.name_span(entry), diag::Id::DuplicateName, key)
+            .note(m.ast.name_span(it->second.node), "the first one is here");
         return;
       }
       it->second.node = entry;
@@ -45,7 +57,8 @@ void Elaborator::resolve_config() {
       if (m.ast.kind(item) == Kind::ConfigGroup) {
         const std::string group(m.ast.text(item));
         config_groups_.insert(group);
-        for (const NodeId entry : m.ast.children(item)) declare(entry, group + "." + std::string(m.ast.text(entry)));
+        for (const NodeId entry : m.ast.children(item))
+          declare(entry, group + "." + std::string(m.ast.text(entry)));
       }
     }
   }
@@ -62,7 +75,9 @@ void Elaborator::check_settings() {
   std::vector<std::string> known(config_order_);
   known.insert(known.end(), std::begin(config::kBuiltinNames), std::end(config::kBuiltinNames));
   for (const config::Setting& s : options_.settings.items) {
-    if (config_.contains(s.key) || config_groups_.contains(s.key) || std::find(known.begin(), known.end(), s.key) != known.end()) continue;
+    if (config_.contains(s.key) || config_groups_.contains(s.key) ||
+        std::find(known.begin(), known.end(), s.key) != known.end())
+      continue;
     const size_t dot = s.key.find('.');
     if (s.layer == config::Layer::HfConfig) {
       // Members of a group that nobody declares are judged with the group.
@@ -70,7 +85,10 @@ void Elaborator::check_settings() {
       const config::HfVerdict verdict = config::judge_hf_key(s.key, s.value);
       if (verdict.kind == config::HfKind::OffNeutral) {
         auto r = report({}, diag::Id::UnsupportedConfig, s.origin, s.key, to_json(s.value));
-        r.help(fmt::format("declare `{}` in the model's config and use it; without a declaration only {} is the same mathematics", s.key, verdict.neutral));
+        r.help(
+            fmt::format("declare `{}` in the model's config and use it; without a declaration only {} is the "
+                        "same mathematics",
+                        s.key, verdict.neutral));
       } else if (verdict.kind == config::HfKind::Unknown && !s.value.is_null()) {
         report({}, diag::Id::UnknownConfigWarning, s.origin, s.key);
       } else {
@@ -79,7 +97,8 @@ void Elaborator::check_settings() {
       continue;
     }
     auto r = report({}, diag::Id::UnknownConfigKey, s.key, s.origin);
-    if (const std::string near = diag::nearest(s.key, known); !near.empty()) r.help(fmt::format("did you mean `{}`?", near));
+    if (const std::string near = diag::nearest(s.key, known); !near.empty())
+      r.help(fmt::format("did you mean `{}`?", near));
   }
 }
 
@@ -89,7 +108,8 @@ Value Elaborator::convert_setting(const config::Setting& s, NodeId type, const s
   const auto mismatch = [&](std::string_view expected) {
     std::string shown = to_json(j);
     if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
-    report(a.span(type), diag::Id::ConfigValueType, key, s.origin, fmt::format("{} ({})", kind_word(j), shown), expected);
+    report(a.span(type), diag::Id::ConfigValueType, key, s.origin,
+           fmt::format("{} ({})", kind_word(j), shown), expected);
     return Value{};
   };
   if (a.kind(type) == Kind::TypeList) {
@@ -104,13 +124,15 @@ Value Elaborator::convert_setting(const config::Setting& s, NodeId type, const s
   const std::string_view word = a.text(type);
   if (word == "int") {
     if (j.is_int()) return Value::integer(j.as_int());
-    if (j.is_double() && j.as_double() == static_cast<double>(static_cast<int64_t>(j.as_double()))) return Value::integer(static_cast<int64_t>(j.as_double()));
+    if (j.is_double() && j.as_double() == static_cast<double>(static_cast<int64_t>(j.as_double())))
+      return Value::integer(static_cast<int64_t>(j.as_double()));
     return mismatch("an integer");
   }
   if (word == "float") return j.is_number() ? Value::real(j.as_double()) : mismatch("a number");
   if (word == "bool") return j.is_bool() ? Value::boolean(j.as_bool()) : mismatch("true or false");
   if (word == "str") return j.is_string() ? Value::string(j.as_string()) : mismatch("a string");
-  report(a.span(type), diag::Id::UnknownType, word).help("configuration keys are int, float, bool, str or list[…]");
+  report(a.span(type), diag::Id::UnknownType, word)
+      .help("configuration keys are int, float, bool, str or list[…]");
   return {};
 }
 
@@ -135,10 +157,12 @@ Value Elaborator::config_value(std::string_view key, Span use) {
     Frame f;
     k.value = eval(f, initial);
     unify(f, type, k.value, a.span(initial), [&](const std::string& expected) {
-      report(a.span(initial), diag::Id::TypeMismatch, fmt::format("the default of `{}`", key), describe(&f, k.value), expected);
+      report(a.span(initial), diag::Id::TypeMismatch, fmt::format("the default of `{}`", key),
+             describe(&f, k.value), expected);
     });
   } else {
-    report(a.name_span(k.node), diag::Id::MissingArgument, "the configuration", key).help(fmt::format("give it a default, or set it: --set {}=…", key));
+    report(a.name_span(k.node), diag::Id::MissingArgument, "the configuration", key)
+        .help(fmt::format("give it a default, or set it: --set {}=…", key));
   }
   k.resolving = false;
   k.resolved = true;

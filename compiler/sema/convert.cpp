@@ -11,8 +11,9 @@ using plan::Dim;
 using plan::DType;
 
 bool same(const Value& a, const Value& b) {
-  if (a.kind != b.kind || a.id != b.id || a.flag != b.flag || a.text != b.text || a.dtype != b.dtype || a.instance != b.instance ||
-      !(a.dim == b.dim) || !(a.decl == b.decl) || std::memcmp(&a.number, &b.number, sizeof a.number) != 0 || a.items.size() != b.items.size())
+  if (a.kind != b.kind || a.id != b.id || a.flag != b.flag || a.text != b.text || a.dtype != b.dtype ||
+      a.instance != b.instance || !(a.dim == b.dim) || !(a.decl == b.decl) ||
+      std::memcmp(&a.number, &b.number, sizeof a.number) != 0 || a.items.size() != b.items.size())
     return false;
   for (size_t i = 0; i < a.items.size(); ++i)
     if (!same(a.items[i], b.items[i])) return false;
@@ -21,33 +22,50 @@ bool same(const Value& a, const Value& b) {
 
 std::string Elaborator::text_of(const Value& v) const {
   switch (v.kind) {
-    case Value::Kind::Int: return program_.text(v.dim);
-    case Value::Kind::Float: return fmt::format("{}", v.number);
-    case Value::Kind::Bool: return v.flag ? "true" : "false";
-    case Value::Kind::DType: return std::string(plan::name(v.dtype));
+    case Value::Kind::Int:
+      return program_.text(v.dim);
+    case Value::Kind::Float:
+      return fmt::format("{}", v.number);
+    case Value::Kind::Bool:
+      return v.flag ? "true" : "false";
+    case Value::Kind::DType:
+      return std::string(plan::name(v.dtype));
     case Value::Kind::List:
     case Value::Kind::Tuple: {
       std::string out = v.is(Value::Kind::List) ? "[" : "(";
       for (size_t i = 0; i < v.items.size(); ++i) out += (i ? ", " : "") + text_of(v.items[i]);
       return out + (v.is(Value::Kind::List) ? "]" : ")");
     }
-    case Value::Kind::None: return "none";
-    default: return v.text;
+    case Value::Kind::None:
+      return "none";
+    default:
+      return v.text;
   }
 }
 
 std::string Elaborator::describe(const Frame* f, const Value& v) const {
   switch (v.kind) {
-    case Value::Kind::Poison: return "an invalid value";
-    case Value::Kind::None: return "no value";
-    case Value::Kind::Int: return v.dim.is_constant() ? fmt::format("the integer {}", v.dim.constant()) : fmt::format("the run-time integer {}", program_.text(v.dim));
-    case Value::Kind::Float: return fmt::format("the number {}", v.number);
-    case Value::Kind::Bool: return v.flag ? "true" : "false";
-    case Value::Kind::Str: return fmt::format("the string \"{}\"", v.text);
-    case Value::Kind::DType: return fmt::format("the dtype {}", plan::name(v.dtype));
-    case Value::Kind::List: return fmt::format("a list of {}", v.items.size());
-    case Value::Kind::Tuple: return fmt::format("{} values", v.items.size());
-    case Value::Kind::Ir: return f && f->builder ? program_.text(type_of(*f, v.id)) : "a tensor";
+    case Value::Kind::Poison:
+      return "an invalid value";
+    case Value::Kind::None:
+      return "no value";
+    case Value::Kind::Int:
+      return v.dim.is_constant() ? fmt::format("the integer {}", v.dim.constant())
+                                 : fmt::format("the run-time integer {}", program_.text(v.dim));
+    case Value::Kind::Float:
+      return fmt::format("the number {}", v.number);
+    case Value::Kind::Bool:
+      return v.flag ? "true" : "false";
+    case Value::Kind::Str:
+      return fmt::format("the string \"{}\"", v.text);
+    case Value::Kind::DType:
+      return fmt::format("the dtype {}", plan::name(v.dtype));
+    case Value::Kind::List:
+      return fmt::format("a list of {}", v.items.size());
+    case Value::Kind::Tuple:
+      return fmt::format("{} values", v.items.size());
+    case Value::Kind::Ir:
+      return f && f->builder ? program_.text(type_of(*f, v.id)) : "a tensor";
     case Value::Kind::Weight: {
       const auto it = weight_types_.find(v.text);
       return it == weight_types_.end() ? "a weight" : fmt::format("weight {}", program_.text(it->second));
@@ -56,14 +74,22 @@ std::string Elaborator::describe(const Frame* f, const Value& v) const {
       const auto it = state_types_.find(v.text);
       return it == state_types_.end() ? "a state" : fmt::format("state {}", program_.text(it->second));
     }
-    case Value::Kind::Step: return "a Step";
-    case Value::Kind::Event: return "an event";
-    case Value::Kind::Instance: return fmt::format("an instance of `{}`", modules_[v.instance->decl.module].ast.text(v.instance->decl.node));
-    case Value::Kind::Decl: return fmt::format("`{}`", modules_[v.decl.module].ast.text(v.decl.node));
-    case Value::Kind::Method: return "a phase or function";
-    case Value::Kind::Group: return "a configuration group";
+    case Value::Kind::Step:
+      return "a Step";
+    case Value::Kind::Event:
+      return "an event";
+    case Value::Kind::Instance:
+      return fmt::format("an instance of `{}`",
+                         modules_[v.instance->decl.module].ast.text(v.instance->decl.node));
+    case Value::Kind::Decl:
+      return fmt::format("`{}`", modules_[v.decl.module].ast.text(v.decl.node));
+    case Value::Kind::Method:
+      return "a phase or function";
+    case Value::Kind::Group:
+      return "a configuration group";
     case Value::Kind::Op:
-    case Value::Kind::TensorMethod: return fmt::format("the operator `{}`", v.text);
+    case Value::Kind::TensorMethod:
+      return fmt::format("the operator `{}`", v.text);
   }
   return "a value";
 }
@@ -77,7 +103,8 @@ std::optional<Dim> Elaborator::as_dim(const Value& v, Span at, std::string_view 
   if (v.poison()) return {};
   if (v.is(Value::Kind::Int)) return v.dim;
   if (v.is(Value::Kind::Float)) {
-    if (v.number == std::floor(v.number) && std::abs(v.number) < 9e15) return Dim(static_cast<int64_t>(v.number));
+    if (v.number == std::floor(v.number) && std::abs(v.number) < 9e15)
+      return Dim(static_cast<int64_t>(v.number));
     report(at, diag::Id::NotAnInteger, what, v.number);
     return {};
   }
@@ -125,8 +152,10 @@ plan::ValueId Elaborator::to_ir(Frame& f, const Value& v, Span at) {
   if (v.poison()) return plan::kNone;
   SK_ASSERT(f.builder, "static contexts hold no IR");
   switch (v.kind) {
-    case Value::Kind::Ir: return v.id;
-    case Value::Kind::Weight: return load_weight(f, v.text, at);
+    case Value::Kind::Ir:
+      return v.id;
+    case Value::Kind::Weight:
+      return load_weight(f, v.text, at);
     case Value::Kind::State: {
       if (f.builder->const_only) {
         report(at, diag::Id::ConstNotPure, f.builder->const_name, fmt::format("the state `{}`", v.text));
@@ -147,15 +176,18 @@ plan::ValueId Elaborator::to_ir(Frame& f, const Value& v, Span at) {
       return f.builder->fn->ops[op].results[0];
     }
     case Value::Kind::Float: {
-      const plan::OpId op = emit(f, Opcode::HostFloat, {}, {v.number}, {plan::Type::host(plan::Kind::HostFloat)}, at);
+      const plan::OpId op =
+          emit(f, Opcode::HostFloat, {}, {v.number}, {plan::Type::host(plan::Kind::HostFloat)}, at);
       return f.builder->fn->ops[op].results[0];
     }
     case Value::Kind::Bool: {  // 1 == 1 or 1 == 0: the program has no literal booleans
-      const plan::ValueId one = to_ir(f, Value::integer(1), at), other = to_ir(f, Value::integer(v.flag ? 1 : 0), at);
+      const plan::ValueId one = to_ir(f, Value::integer(1), at),
+                          other = to_ir(f, Value::integer(v.flag ? 1 : 0), at);
       const Value r = emit_inferred(f, Opcode::HostFn, {one, other}, {std::string("eq")}, at, {}, {});
       return r.id;
     }
-    default: break;
+    default:
+      break;
   }
   report(at, diag::Id::TypeMismatch, "this value", describe(&f, v), "a tensor or a number");
   return plan::kNone;
@@ -168,7 +200,8 @@ plan::ValueId Elaborator::to_tensor(Frame& f, const Value& v, Span at, DType lik
   if (v.is(K::Int) && v.dim.is_constant()) {
     const int64_t value = v.dim.constant();
     if (like_int) {
-      if ((like == DType::I8 && value != static_cast<int8_t>(value)) || (like == DType::I32 && value != static_cast<int32_t>(value))) {
+      if ((like == DType::I8 && value != static_cast<int8_t>(value)) ||
+          (like == DType::I32 && value != static_cast<int32_t>(value))) {
         report(at, diag::Id::NumberOutOfRange, value, plan::name(like));
         return plan::kNone;
       }
@@ -178,11 +211,13 @@ plan::ValueId Elaborator::to_tensor(Frame& f, const Value& v, Span at, DType lik
       report(at, diag::Id::DTypeMismatch, "a bool tensor and a number", "bool", "int");
       return plan::kNone;
     }
-    return scalar_constant(f, like == DType::None ? DType::I32 : DType::F32, static_cast<double>(value), value, at);
+    return scalar_constant(f, like == DType::None ? DType::I32 : DType::F32, static_cast<double>(value),
+                           value, at);
   }
   if (v.is(K::Float)) {
     if (like_int || like == DType::Bool) {
-      report(at, diag::Id::TypeMismatch, fmt::format("a number beside {} tensor", plan::name(like)), fmt::format("{}", v.number), "an integer");
+      report(at, diag::Id::TypeMismatch, fmt::format("a number beside {} tensor", plan::name(like)),
+             fmt::format("{}", v.number), "an integer");
       return plan::kNone;
     }
     return scalar_constant(f, DType::F32, v.number, 0, at);
@@ -204,7 +239,8 @@ plan::ValueId Elaborator::to_tensor(Frame& f, const Value& v, Span at, DType lik
           if (ok) walk(y, depth + 1);
         return;
       }
-      ok &= depth == shape.size() && ((x.is(K::Int) && x.dim.is_constant()) || x.is(K::Float) || x.is(K::Bool));
+      ok &=
+          depth == shape.size() && ((x.is(K::Int) && x.dim.is_constant()) || x.is(K::Float) || x.is(K::Bool));
       any_float |= x.is(K::Float);
       any_bool |= x.is(K::Bool);
       leaves.push_back(&x);
@@ -213,28 +249,46 @@ plan::ValueId Elaborator::to_tensor(Frame& f, const Value& v, Span at, DType lik
     int64_t count = 1;
     for (const int64_t d : shape) count *= d;
     if (!ok || count != static_cast<int64_t>(leaves.size()) || shape.size() > SK_MAX_RANK) {
-      report(at, diag::Id::TypeMismatch, "this list", text_of(v).substr(0, 60), "a regular list of numbers that are known when compiled");
+      report(at, diag::Id::TypeMismatch, "this list", text_of(v).substr(0, 60),
+             "a regular list of numbers that are known when compiled");
       return plan::kNone;
     }
     plan::ConstantData data;
-    data.dtype = any_bool ? DType::Bool : any_float || (like != DType::None && !like_int) ? DType::F32 : like_int ? like : DType::I32;
+    data.dtype = any_bool                                          ? DType::Bool
+                 : any_float || (like != DType::None && !like_int) ? DType::F32
+                 : like_int                                        ? like
+                                                                   : DType::I32;
     data.shape = shape;
     data.bytes.resize(static_cast<size_t>(count * dtype_bytes(plan::abi_dtype(data.dtype))));
     for (size_t i = 0; i < leaves.size(); ++i) {
       const Value& x = *leaves[i];
-      const double number = x.is(K::Float) ? x.number : x.is(K::Bool) ? x.flag : static_cast<double>(x.dim.constant());
+      const double number = x.is(K::Float)  ? x.number
+                            : x.is(K::Bool) ? x.flag
+                                            : static_cast<double>(x.dim.constant());
       const int64_t integer = x.is(K::Int) ? x.dim.constant() : x.flag;
-      const auto put = [&](auto value) { std::memcpy(data.bytes.data() + i * sizeof value, &value, sizeof value); };
+      const auto put = [&](auto value) {
+        std::memcpy(data.bytes.data() + i * sizeof value, &value, sizeof value);
+      };
       if (data.dtype == DType::I32 && integer != static_cast<int32_t>(integer)) {
         report(at, diag::Id::NumberOutOfRange, integer, "i32");
         return plan::kNone;
       }
       switch (data.dtype) {
-        case DType::F32: put(static_cast<float>(number)); break;
-        case DType::I32: put(static_cast<int32_t>(integer)); break;
-        case DType::I64: put(integer); break;
-        case DType::I8: put(static_cast<int8_t>(integer)); break;
-        default: put(static_cast<uint8_t>(x.is(K::Bool) ? x.flag : integer != 0)); break;
+        case DType::F32:
+          put(static_cast<float>(number));
+          break;
+        case DType::I32:
+          put(static_cast<int32_t>(integer));
+          break;
+        case DType::I64:
+          put(integer);
+          break;
+        case DType::I8:
+          put(static_cast<int8_t>(integer));
+          break;
+        default:
+          put(static_cast<uint8_t>(x.is(K::Bool) ? x.flag : integer != 0));
+          break;
       }
     }
     return constant(f, std::move(data), at);

@@ -1,7 +1,8 @@
 // elaborate — from checked syntax to the program layer of a Plan
 //
-// One walk: configuration is resolved, layers are instantiated, phases run symbolically and leave IR behind. Names,
-// types, shapes and dtypes are checked on the way; a value that failed is poison and says nothing more.
+// One walk: configuration is resolved, layers are instantiated, phases run symbolically and leave IR behind.
+// Names, types, shapes and dtypes are checked on the way; a value that failed is poison and says nothing
+// more.
 #pragma once
 #include <optional>
 #include <string>

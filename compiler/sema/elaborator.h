@@ -18,11 +18,11 @@ struct Builder {
   plan::RegionId region = 0;
   plan::Phase phase = plan::Phase::None;  // which phase is being built
   plan::ContextId context = plan::kNone;
-  std::vector<Span> origins;              // of values, by id
+  std::vector<Span> origins;                                                // of values, by id
   std::map<std::pair<plan::RegionId, std::string>, plan::ValueId> weights;  // loaded ones
-  bool const_only = false;                // a const's expression
+  bool const_only = false;                                                  // a const's expression
   std::string const_name;
-  int dynamic_depth = 0;                  // inside regions of tensor-valued control flow
+  int dynamic_depth = 0;  // inside regions of tensor-valued control flow
 };
 
 /// A body that is being walked: names, and where `return` goes.
@@ -33,7 +33,7 @@ struct Frame {
   std::map<std::string, Value, std::less<>> locals;
   std::string_view phase_word;  // "prefill" in the body of a prefill declaration …
   bool returned = false;
-  int dynamic_depth = 0;        // of the builder when the body began
+  int dynamic_depth = 0;  // of the builder when the body began
   Value result = Value::none();
   std::set<std::string> one_branch;  // names that only one branch of a tensor-valued `if` defined
   bool is_script = false;
@@ -45,6 +45,9 @@ struct CallArg {
   Span span;
   Span name_span;
 };
+
+/// Whether a source text can call an operator by its name.
+bool is_callable(const OpInfo& op);
 
 class Elaborator {
  public:
@@ -96,9 +99,11 @@ class Elaborator {
 
   // ---- types.cpp: declared types
   bool is_symbol_name(std::string_view name) const;
-  bool unify(Frame& f, ast::NodeId type, Value& v, Span span, const std::function<void(const std::string& expected)>& mismatch);
+  bool unify(Frame& f, ast::NodeId type, Value& v, Span span,
+             const std::function<void(const std::string& expected)>& mismatch);
   std::optional<plan::DType> dtype_named(Frame& f, ast::NodeId type);
-  std::optional<plan::Type> declared_tensor(Frame& f, ast::NodeId type, bool bind_symbols, plan::DType untyped);
+  std::optional<plan::Type> declared_tensor(Frame& f, ast::NodeId type, bool bind_symbols,
+                                            plan::DType untyped);
   std::string type_text(Frame& f, ast::NodeId type);
 
   // ---- call.cpp
@@ -107,18 +112,24 @@ class Elaborator {
   Value call_op(Frame& f, Opcode op, std::vector<CallArg> args, Span span);
   std::optional<plan::Attr> to_attr(Frame& f, const OpInfo& op, const Param& p, const Value& v, Span span);
   Value call_function(Frame& f, NodeRef decl, Instance* self, std::vector<CallArg> args, Span span);
-  Value call_instance(Frame& f, Instance* callee, ast::NodeId phase_node, std::vector<CallArg> args, Span span);
+  Value call_instance(Frame& f, Instance* callee, ast::NodeId phase_node, std::vector<CallArg> args,
+                      Span span);
   ast::NodeId resolve_phase(Frame& f, Instance* callee, Span span);
-  std::optional<std::vector<std::optional<CallArg>>> match_params(const ast::Ast& a, ast::NodeId params, std::vector<CallArg> args, Span span, const std::string& what);
-  bool bind_param(Frame& callee, ast::NodeId param, std::optional<CallArg> arg, Span span, const std::string& what, bool from_config);
+  std::optional<std::vector<std::optional<CallArg>>> match_params(const ast::Ast& a, ast::NodeId params,
+                                                                  std::vector<CallArg> args, Span span,
+                                                                  const std::string& what);
+  bool bind_param(Frame& callee, ast::NodeId param, std::optional<CallArg> arg, Span span,
+                  const std::string& what, bool from_config);
   bool check_result(Frame& callee, ast::NodeId result_type, ast::NodeId decl, const std::string& what);
   Value make_step(Frame& f, std::vector<CallArg> args, Span span);
   Value call_print(Frame& f, std::vector<CallArg> args, Span span);
 
   // ---- emit.cpp
-  plan::OpId emit(Frame& f, Opcode code, std::vector<plan::ValueId> operands, std::vector<plan::Attr> attrs, const std::vector<plan::Type>& results, Span span);
-  Value emit_inferred(Frame& f, Opcode code, std::vector<plan::ValueId> operands, std::vector<plan::Attr> attrs, Span span,
-                      std::vector<Span> operand_spans, std::vector<Span> attr_spans);
+  plan::OpId emit(Frame& f, Opcode code, std::vector<plan::ValueId> operands, std::vector<plan::Attr> attrs,
+                  const std::vector<plan::Type>& results, Span span);
+  Value emit_inferred(Frame& f, Opcode code, std::vector<plan::ValueId> operands,
+                      std::vector<plan::Attr> attrs, Span span, std::vector<Span> operand_spans,
+                      std::vector<Span> attr_spans);
   void emit_checks(Frame& f, const std::vector<ops::DeferredCheck>& checks, Span span);
   plan::Type with_fresh_symbols(plan::Type t);
   plan::ValueId constant(Frame& f, plan::ConstantData data, Span span);
@@ -127,7 +138,8 @@ class Elaborator {
   Loc loc(Span span) const;
 
   // ---- instance.cpp: layers
-  Instance* instantiate(Frame& f, NodeRef layer, std::vector<CallArg> args, const std::string& path, const std::string& prefix, Span span);
+  Instance* instantiate(Frame& f, NodeRef layer, std::vector<CallArg> args, const std::string& path,
+                        const std::string& prefix, Span span);
   void build_members(Instance* instance);
   void declare_weight(Instance* self, ast::NodeId node);
   void declare_const(Instance* self, ast::NodeId node);
@@ -147,9 +159,11 @@ class Elaborator {
   void exec_dynamic_if(Frame& f, ast::NodeId node, plan::ValueId cond);
   void exec_for(Frame& f, ast::NodeId node);
   void exec_while(Frame& f, ast::NodeId node);
-  void exec_dynamic_loop(Frame& f, ast::NodeId node, ast::NodeId body, const std::function<plan::ValueId(Frame&)>& condition,
+  void exec_dynamic_loop(Frame& f, ast::NodeId node, ast::NodeId body,
+                         const std::function<plan::ValueId(Frame&)>& condition,
                          const std::function<void(Frame&)>& advance, std::vector<std::string> extra);
-  std::vector<Value> range_values(Frame& f, ast::NodeId node, bool* dynamic, plan::Dim* begin, plan::Dim* end);
+  std::vector<Value> range_values(Frame& f, ast::NodeId node, bool* dynamic, plan::Dim* begin,
+                                  plan::Dim* end);
   void assigned_names(const ast::Ast& a, ast::NodeId node, std::set<std::string>& out) const;
   void exec_return(Frame& f, ast::NodeId node);
 
@@ -166,7 +180,8 @@ class Elaborator {
   void build_script();
   void check_function(ast::NodeId fn);
   plan::Function& new_function(const std::string& name, plan::Phase phase, Span span);
-  Value step_param(Builder& b, const std::string& name, const std::function<plan::Dim(std::string_view)>& size);
+  Value step_param(Builder& b, const std::string& name,
+                   const std::function<plan::Dim(std::string_view)>& size);
   Value root_param(Frame& f, ast::NodeId param);
   std::vector<plan::ValueId> flatten_result(Frame& f, const Value& v, Span span);
   void finish_function(Frame& f, Span span);
@@ -206,7 +221,8 @@ class Elaborator {
   std::vector<std::string> config_order_;
   std::set<std::string, std::less<>> config_groups_;
 
-  std::map<std::string, std::string> phase_functions_;  // (path, phase, argument types) -> function, for scripts
+  std::map<std::string, std::string>
+      phase_functions_;  // (path, phase, argument types) -> function, for scripts
   std::map<std::string, int> name_counts_;
   int call_depth_ = 0;
   uint64_t work_ = 0;

@@ -17,7 +17,8 @@ Loc Elaborator::loc(Span at) const {
   return l;
 }
 
-OpId Elaborator::emit(Frame& f, Opcode code, std::vector<ValueId> operands, std::vector<plan::Attr> attrs, const std::vector<Type>& results, Span at) {
+OpId Elaborator::emit(Frame& f, Opcode code, std::vector<ValueId> operands, std::vector<plan::Attr> attrs,
+                      const std::vector<Type>& results, Span at) {
   Builder& b = *f.builder;
   plan::Op op;
   op.code = code;
@@ -42,11 +43,13 @@ plan::Type Elaborator::with_fresh_symbols(Type t) {
 }
 
 void Elaborator::emit_checks(Frame& f, const std::vector<ops::DeferredCheck>& checks, Span at) {
-  for (const ops::DeferredCheck& c : checks) emit(f, Opcode::Check, {}, {c.actual, c.expected, c.message}, {}, at);
+  for (const ops::DeferredCheck& c : checks)
+    emit(f, Opcode::Check, {}, {c.actual, c.expected, c.message}, {}, at);
 }
 
-Value Elaborator::emit_inferred(Frame& f, Opcode code, std::vector<ValueId> operands, std::vector<plan::Attr> attrs, Span at,
-                                std::vector<Span> operand_spans, std::vector<Span> attr_spans) {
+Value Elaborator::emit_inferred(Frame& f, Opcode code, std::vector<ValueId> operands,
+                                std::vector<plan::Attr> attrs, Span at, std::vector<Span> operand_spans,
+                                std::vector<Span> attr_spans) {
   Builder& b = *f.builder;
   if (b.const_only && !info(code).has(kPure)) {
     report(at, diag::Id::ConstNotPure, b.const_name, fmt::format("`{}`", info(code).name));
@@ -59,7 +62,8 @@ Value Elaborator::emit_inferred(Frame& f, Opcode code, std::vector<ValueId> oper
   call.op = code;
   for (size_t i = 0; i < operands.size(); ++i) {
     call.operands.push_back(operands[i] == plan::kNone ? nullptr : &held[i]);
-    call.operand_origins.push_back(operands[i] == plan::kNone || operands[i] >= b.origins.size() ? Span{} : b.origins[operands[i]]);
+    call.operand_origins.push_back(
+        operands[i] == plan::kNone || operands[i] >= b.origins.size() ? Span{} : b.origins[operands[i]]);
   }
   call.attrs = &attrs;
   call.act = act_;
@@ -111,11 +115,21 @@ ValueId Elaborator::scalar_constant(Frame& f, DType dtype, double value, int64_t
     std::memcpy(data.bytes.data(), &x, sizeof x);
   };
   switch (dtype) {
-    case DType::I8: put(static_cast<int8_t>(integer)); break;
-    case DType::I32: put(static_cast<int32_t>(integer)); break;
-    case DType::I64: put(integer); break;
-    case DType::Bool: put(static_cast<uint8_t>(integer != 0)); break;
-    default: put(static_cast<float>(value)); break;
+    case DType::I8:
+      put(static_cast<int8_t>(integer));
+      break;
+    case DType::I32:
+      put(static_cast<int32_t>(integer));
+      break;
+    case DType::I64:
+      put(integer);
+      break;
+    case DType::Bool:
+      put(static_cast<uint8_t>(integer != 0));
+      break;
+    default:
+      put(static_cast<float>(value));
+      break;
   }
   return constant(f, std::move(data), at);
 }

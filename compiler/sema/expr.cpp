@@ -11,11 +11,16 @@ using ast::NodeId;
 using plan::Dim;
 
 namespace {
-constexpr std::string_view kFunctions[] = {"sqrt", "min", "floordiv", "ceildiv", "len", "int", "float", "exp", "log", "Step", "str"};
+constexpr std::string_view kFunctions[] = {"sqrt",  "min", "floordiv", "ceildiv", "len", "int",
+                                           "float", "exp", "log",      "Step",    "str"};
 struct MethodName {
   std::string_view method, op;
 };
-constexpr MethodName kMethods[] = {{"sum", "reduce_sum"}, {"max", "reduce_max"}, {"mean", "reduce_mean"}, {"any", "reduce_any"}, {"all", "reduce_all"}};
+constexpr MethodName kMethods[] = {{"sum", "reduce_sum"},
+                                   {"max", "reduce_max"},
+                                   {"mean", "reduce_mean"},
+                                   {"any", "reduce_any"},
+                                   {"all", "reduce_all"}};
 
 std::string without_underscores(std::string_view text) {
   std::string out;
@@ -29,8 +34,10 @@ Value Elaborator::eval(Frame& f, NodeId node) {
   const ast::Ast& a = ast(f);
   if (!budget(a.span(node))) return {};
   switch (a.kind(node)) {
-    case Kind::None: return Value::none();
-    case Kind::Name: return eval_name(f, node);
+    case Kind::None:
+      return Value::none();
+    case Kind::Name:
+      return eval_name(f, node);
     case Kind::Int: {
       const std::string text = without_underscores(a.text(node));
       int64_t value = 0;
@@ -58,16 +65,22 @@ Value Elaborator::eval(Frame& f, NodeId node) {
       double value = 0;
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-      const double scale = unit == "KiB" ? 1024.0 : unit == "MiB" ? 1048576.0 : unit == "GiB" ? 1073741824.0 : 1.0;
+      const double scale = unit == "KiB"   ? 1024.0
+                           : unit == "MiB" ? 1048576.0
+                           : unit == "GiB" ? 1073741824.0
+                                           : 1.0;
       if (error != std::errc() || value * scale > 9e18) {
         report(a.span(node), diag::Id::NumberOutOfRange, a.text(node), "64 bits");
         return {};
       }
       return Value::integer(static_cast<int64_t>(value * scale));
     }
-    case Kind::Bool: return Value::boolean(a.text(node) == "true");
-    case Kind::Str: return eval_string(f, node);
-    case Kind::Paren: return eval(f, a.child(node, 0));
+    case Kind::Bool:
+      return Value::boolean(a.text(node) == "true");
+    case Kind::Str:
+      return eval_string(f, node);
+    case Kind::Paren:
+      return eval(f, a.child(node, 0));
     case Kind::List:
     case Kind::Tuple: {
       std::vector<Value> items;
@@ -77,15 +90,23 @@ Value Elaborator::eval(Frame& f, NodeId node) {
         poison |= items.back().poison();
       }
       if (poison) return {};
-      return Value::list(std::move(items), a.kind(node) == Kind::List ? Value::Kind::List : Value::Kind::Tuple);
+      return Value::list(std::move(items),
+                         a.kind(node) == Kind::List ? Value::Kind::List : Value::Kind::Tuple);
     }
-    case Kind::Comprehension: return eval_comprehension(f, node);
-    case Kind::Unary: return eval_unary(f, node);
-    case Kind::Binary: return eval_binary(f, node);
-    case Kind::IfExpr: return eval_if(f, node);
-    case Kind::Call: return eval_call(f, node);
-    case Kind::Member: return eval_member(f, node);
-    case Kind::Index: return eval_index(f, node);
+    case Kind::Comprehension:
+      return eval_comprehension(f, node);
+    case Kind::Unary:
+      return eval_unary(f, node);
+    case Kind::Binary:
+      return eval_binary(f, node);
+    case Kind::IfExpr:
+      return eval_if(f, node);
+    case Kind::Call:
+      return eval_call(f, node);
+    case Kind::Member:
+      return eval_member(f, node);
+    case Kind::Index:
+      return eval_index(f, node);
     case Kind::Range: {
       bool dynamic = false;
       std::vector<Value> values = range_values(f, node, &dynamic, nullptr, nullptr);
@@ -95,7 +116,8 @@ Value Elaborator::eval(Frame& f, NodeId node) {
       }
       return Value::list(std::move(values));
     }
-    default: break;
+    default:
+      break;
   }
   report(a.span(node), diag::Id::Misplaced, fmt::format("{} is no expression", ast::name(a.kind(node))));
   return {};
@@ -116,8 +138,10 @@ std::optional<Value> Elaborator::lookup(Frame& f, std::string_view name, Span us
   }
   if (Value v = builtin_value(name); !v.poison()) return v;
   if (name == "act") return Value::of_dtype(act_);
-  if (const auto dtype = plan::dtype_named(name); dtype && *dtype != plan::DType::Stored) return Value::of_dtype(*dtype);
-  if (std::find(std::begin(kFunctions), std::end(kFunctions), name) != std::end(kFunctions) || find_op(name) != Opcode::kCount)
+  if (const auto dtype = plan::dtype_named(name); dtype && *dtype != plan::DType::Stored)
+    return Value::of_dtype(*dtype);
+  if (std::find(std::begin(kFunctions), std::end(kFunctions), name) != std::end(kFunctions) ||
+      find_op(name) != Opcode::kCount)
     return Value::named(Value::Kind::Op, std::string(name));
   return {};
 }
@@ -133,7 +157,10 @@ void Elaborator::report_unknown_name(Frame& f, std::string_view name, Span at) {
   for (const std::string_view fn : kFunctions) candidates.emplace_back(fn);
   auto r = report(at, diag::Id::UnknownName, name);
   if (f.one_branch.contains(std::string(name))) {
-    r.note(fmt::format("`{}` is set in one branch of an `if` on tensor values only; set it before the `if` or in both branches", name));
+    r.note(
+        fmt::format("`{}` is set in one branch of an `if` on tensor values only; set it before the `if` or "
+                    "in both branches",
+                    name));
   } else if (const std::string home = modules_.shipped_home_of(name); !home.empty()) {
     r.help(fmt::format("the standard library has it: import \"{}\"", home));
   } else if (const std::string near = diag::nearest(name, candidates); !near.empty()) {
@@ -163,7 +190,9 @@ Value Elaborator::eval_string(Frame& f, NodeId node) {
       case Value::Kind::Float:
       case Value::Kind::Bool:
       case Value::Kind::Str:
-      case Value::Kind::DType: out += text_of(v); break;
+      case Value::Kind::DType:
+        out += text_of(v);
+        break;
       default:
         report(a.span(part), diag::Id::NotStatic, "a value in a string", describe(&f, v));
         return {};
@@ -179,7 +208,8 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
   const std::string_view name = a.text(node);
   const auto unknown = [&](const std::string& what, const std::vector<std::string>& candidates) {
     auto r = report(a.name_span(node), diag::Id::UnknownMember, what, name);
-    if (const std::string near = diag::nearest(name, candidates); !near.empty()) r.help(fmt::format("did you mean `{}`?", near));
+    if (const std::string near = diag::nearest(name, candidates); !near.empty())
+      r.help(fmt::format("did you mean `{}`?", near));
     return Value{};
   };
   switch (base.kind) {
@@ -205,10 +235,11 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
   if (name == #field) return base.items[index]; \
   ++index;                                      \
   names.emplace_back(#field);
-#define SK_STEP_LIST(field, of)                                                                                    \
-  if (name == #field) {                                                                                            \
-    report(a.name_span(node), diag::Id::ListFieldOutsideCapture, name).help("read `step." #of "`, an i32[B] tensor"); \
-    return {};                                                                                                     \
+#define SK_STEP_LIST(field, of)                                        \
+  if (name == #field) {                                                \
+    report(a.name_span(node), diag::Id::ListFieldOutsideCapture, name) \
+        .help("read `step." #of "`, an i32[B] tensor");                \
+    return {};                                                         \
   }
 #include "runtime/plan/step_fields.def"
 #undef SK_STEP_FIELD
@@ -248,7 +279,8 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
       v.items.push_back(base);
       return v;
     }
-    default: break;
+    default:
+      break;
   }
   report(a.name_span(node), diag::Id::UnknownMember, describe(&f, base), name);
   return {};
@@ -280,8 +312,10 @@ Value Elaborator::eval_index(Frame& f, NodeId node) {
     if (!i) return {};
     return emit_inferred(f, Opcode::HostElement, {base.id}, {*i, false}, a.span(node), {}, {});
   }
-  if (f.builder && (base.is(Value::Kind::Ir) || base.is(Value::Kind::Weight) || base.is(Value::Kind::State))) return index_tensor(f, std::move(base), node);
-  report(a.span(a.child(node, 0)), diag::Id::TypeMismatch, "what is indexed", describe(&f, base), "a tensor or a list");
+  if (f.builder && (base.is(Value::Kind::Ir) || base.is(Value::Kind::Weight) || base.is(Value::Kind::State)))
+    return index_tensor(f, std::move(base), node);
+  report(a.span(a.child(node, 0)), diag::Id::TypeMismatch, "what is indexed", describe(&f, base),
+         "a tensor or a list");
   return {};
 }
 
@@ -292,7 +326,8 @@ Value Elaborator::index_tensor(Frame& f, Value base, NodeId node) {
   int64_t axis = 0;
   const auto items = a.children(node).subspan(1);
   if (items.size() > type_of(f, x).rank()) {
-    report(a.span(node), diag::Id::BadValue, fmt::format("{} indices for a tensor of shape {}", items.size(), program_.text(type_of(f, x))));
+    report(a.span(node), diag::Id::BadValue,
+           fmt::format("{} indices for a tensor of shape {}", items.size(), program_.text(type_of(f, x))));
     return {};
   }
   for (const NodeId item : items) {
@@ -306,7 +341,8 @@ Value Elaborator::index_tensor(Frame& f, Value base, NodeId node) {
       const auto begin = lo ? as_dim(eval(f, lo), a.span(lo), "a slice bound") : std::optional<Dim>(Dim(0));
       const auto end = hi ? as_dim(eval(f, hi), a.span(hi), "a slice bound") : std::optional<Dim>(size);
       if (!begin || !end) return {};
-      const Value v = emit_inferred(f, Opcode::Slice, {x}, {Dim(axis), *begin, *end}, a.span(item), {a.span(a.child(node, 0))}, {});
+      const Value v = emit_inferred(f, Opcode::Slice, {x}, {Dim(axis), *begin, *end}, a.span(item),
+                                    {a.span(a.child(node, 0))}, {});
       if (v.poison()) return {};
       x = v.id;
       ++axis;
@@ -316,18 +352,22 @@ Value Elaborator::index_tensor(Frame& f, Value base, NodeId node) {
     if (index.poison()) return {};
     Value v;
     if (index.is(Value::Kind::Int)) {
-      v = emit_inferred(f, Opcode::Take, {x}, {Dim(axis), index.dim}, a.span(item), {a.span(a.child(node, 0))}, {});
+      v = emit_inferred(f, Opcode::Take, {x}, {Dim(axis), index.dim}, a.span(item),
+                        {a.span(a.child(node, 0))}, {});
     } else if (is_tensor(f, index) && type_of(f, to_ir(f, index, a.span(item))).dtype == plan::DType::Bool) {
       if (axis != 0 || items.size() != 1) {
         report(a.span(item), diag::Id::BadValue, "a boolean mask must be the only index");
         return {};
       }
-      v = emit_inferred(f, Opcode::MaskedSelect, {x, to_ir(f, index, a.span(item))}, {}, a.span(node), {a.span(a.child(node, 0)), a.span(item)}, {});
+      v = emit_inferred(f, Opcode::MaskedSelect, {x, to_ir(f, index, a.span(item))}, {}, a.span(node),
+                        {a.span(a.child(node, 0)), a.span(item)}, {});
     } else if (is_tensor(f, index)) {
-      v = emit_inferred(f, Opcode::IndexSelect, {x, to_ir(f, index, a.span(item))}, {Dim(axis)}, a.span(node), {a.span(a.child(node, 0)), a.span(item)}, {});
+      v = emit_inferred(f, Opcode::IndexSelect, {x, to_ir(f, index, a.span(item))}, {Dim(axis)}, a.span(node),
+                        {a.span(a.child(node, 0)), a.span(item)}, {});
       ++axis;
     } else {
-      report(a.span(item), diag::Id::TypeMismatch, "an index", describe(&f, index), "an integer, a range, an integer tensor or a boolean mask");
+      report(a.span(item), diag::Id::TypeMismatch, "an index", describe(&f, index),
+             "an integer, a range, an integer tensor or a boolean mask");
     }
     if (v.poison()) return {};
     x = v.id;
@@ -340,7 +380,8 @@ Value Elaborator::eval_comprehension(Frame& f, NodeId node) {
   bool dynamic = false;
   const std::vector<Value> over = range_values(f, a.child(node, 1), &dynamic, nullptr, nullptr);
   if (dynamic) {
-    report(a.span(a.child(node, 1)), diag::Id::NotStatic, "the range of a comprehension", "a run-time integer");
+    report(a.span(a.child(node, 1)), diag::Id::NotStatic, "the range of a comprehension",
+           "a run-time integer");
     return {};
   }
   const std::string var(a.text(node));
@@ -366,19 +407,23 @@ Value Elaborator::eval_if(Frame& f, NodeId node) {
   if (cond.poison()) return {};
   if (cond.is(Value::Kind::Bool)) return eval(f, a.child(node, cond.flag ? 1 : 2));
   if (is_tensor(f, cond)) {
-    report(a.span(a.child(node, 0)), diag::Id::NotStatic, "the condition of `if … then … else`", "tensor values").help("choose elementwise with `where(cond, x, y)`, or use an `if` statement");
+    report(a.span(a.child(node, 0)), diag::Id::NotStatic, "the condition of `if … then … else`",
+           "tensor values")
+        .help("choose elementwise with `where(cond, x, y)`, or use an `if` statement");
     return {};
   }
   if (cond.is(Value::Kind::Ir)) {
     const plan::ValueId c = to_ir(f, cond, a.span(node));
     const Value x = eval(f, a.child(node, 1)), y = eval(f, a.child(node, 2));
     if (x.poison() || y.poison()) return {};
-    const plan::ValueId xi = to_ir(f, x, a.span(a.child(node, 1))), yi = to_ir(f, y, a.span(a.child(node, 2)));
+    const plan::ValueId xi = to_ir(f, x, a.span(a.child(node, 1))),
+                        yi = to_ir(f, y, a.span(a.child(node, 2)));
     if (xi == plan::kNone || yi == plan::kNone) return {};
     if (!type_of(f, xi).is_tensor() && !type_of(f, yi).is_tensor())
       return emit_inferred(f, Opcode::HostFn, {c, xi, yi}, {std::string("select")}, a.span(node), {}, {});
   }
-  report(a.span(a.child(node, 0)), diag::Id::TypeMismatch, "the condition", describe(&f, cond), "a boolean known when compiled");
+  report(a.span(a.child(node, 0)), diag::Id::TypeMismatch, "the condition", describe(&f, cond),
+         "a boolean known when compiled");
   return {};
 }
 
@@ -393,11 +438,15 @@ Value Elaborator::eval_unary(Frame& f, NodeId node) {
   if (f.builder && (x.is(Value::Kind::Ir) || x.is(Value::Kind::Weight) || x.is(Value::Kind::State))) {
     const plan::ValueId id = to_ir(f, x, a.span(node));
     if (id == plan::kNone) return {};
-    if (type_of(f, id).is_tensor()) return emit_inferred(f, negate ? Opcode::Neg : Opcode::LogicalNot, {id}, {}, a.span(node), {a.span(a.child(node, 0))}, {});
+    if (type_of(f, id).is_tensor())
+      return emit_inferred(f, negate ? Opcode::Neg : Opcode::LogicalNot, {id}, {}, a.span(node),
+                           {a.span(a.child(node, 0))}, {});
     if (negate ? type_of(f, id).kind == plan::Kind::HostFloat : type_of(f, id).kind == plan::Kind::HostBool)
-      return emit_inferred(f, Opcode::HostFn, {id}, {std::string(negate ? "neg" : "not")}, a.span(node), {}, {});
+      return emit_inferred(f, Opcode::HostFn, {id}, {std::string(negate ? "neg" : "not")}, a.span(node), {},
+                           {});
   }
-  report(a.span(a.child(node, 0)), diag::Id::TypeMismatch, fmt::format("the operand of `{}`", a.text(node)), describe(&f, x), negate ? "a number or a tensor" : "a boolean");
+  report(a.span(a.child(node, 0)), diag::Id::TypeMismatch, fmt::format("the operand of `{}`", a.text(node)),
+         describe(&f, x), negate ? "a number or a tensor" : "a boolean");
   return {};
 }
 
@@ -416,12 +465,14 @@ Value Elaborator::eval_short_circuit(Frame& f, NodeId node) {
     if (is_tensor(f, l)) {
       const plan::ValueId x = to_ir(f, l, a.span(ln)), y = to_tensor(f, r, a.span(rn), plan::DType::Bool);
       if (x == plan::kNone || y == plan::kNone) return {};
-      return emit_inferred(f, is_and ? Opcode::LogicalAnd : Opcode::LogicalOr, {x, y}, {}, a.span(node), {a.span(ln), a.span(rn)}, {});
+      return emit_inferred(f, is_and ? Opcode::LogicalAnd : Opcode::LogicalOr, {x, y}, {}, a.span(node),
+                           {a.span(ln), a.span(rn)}, {});
     }
     return host_binary(f, a.text(node), l, r, a.span(node));
   }
   const bool left_bad = !l.is(Value::Kind::Bool) && !l.is(Value::Kind::Ir);
-  report(a.span(left_bad ? ln : rn), diag::Id::TypeMismatch, fmt::format("an operand of `{}`", a.text(node)), describe(&f, left_bad ? l : r), "a boolean");
+  report(a.span(left_bad ? ln : rn), diag::Id::TypeMismatch, fmt::format("an operand of `{}`", a.text(node)),
+         describe(&f, left_bad ? l : r), "a boolean");
   return {};
 }
 
@@ -443,7 +494,8 @@ Value Elaborator::eval_binary(Frame& f, NodeId node) {
     if (left.poison() || right.poison())
       left = {};
     else
-      left = binary(f, a.text(n), std::move(left), std::move(right), a.span(n), a.span(a.child(n, 0)), a.span(a.child(n, 1)));
+      left = binary(f, a.text(n), std::move(left), std::move(right), a.span(n), a.span(a.child(n, 0)),
+                    a.span(a.child(n, 1)));
   }
   return left;
 }

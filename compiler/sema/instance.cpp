@@ -17,10 +17,12 @@ constexpr int kMaxNesting = 100;
 
 void Elaborator::add_member(Instance* self, NodeId node, std::string_view name, Value v) {
   const ast::Ast& a = modules_[self->decl.module].ast;
-  if (!self->members.try_emplace(std::string(name), std::move(v)).second) report(a.name_span(node), diag::Id::DuplicateName, name);
+  if (!self->members.try_emplace(std::string(name), std::move(v)).second)
+    report(a.name_span(node), diag::Id::DuplicateName, name);
 }
 
-Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> args, const std::string& path, const std::string& prefix, Span at) {
+Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> args, const std::string& path,
+                                  const std::string& prefix, Span at) {
   const ast::Ast& a = modules_[layer.module].ast;
   const bool is_model = a.kind(layer.node) == Kind::Model;
   const std::string what = fmt::format("{} `{}`", is_model ? "model" : "layer", a.text(layer.node));
@@ -32,7 +34,8 @@ Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> 
   Instance* self = &instances_.back();
   if (is_model) {
     if (!args.empty()) {
-      report(args[0].span, diag::Id::TooManyArguments, what, 0, args.size()).help("a model takes its sizes from the configuration");
+      report(args[0].span, diag::Id::TooManyArguments, what, 0, args.size())
+          .help("a model takes its sizes from the configuration");
       return nullptr;
     }
   } else {
@@ -82,33 +85,47 @@ void Elaborator::build_members(Instance* self) {
         }
         break;
       }
-      case Kind::Weight: declare_weight(self, m); break;
-      case Kind::Const: declare_const(self, m); break;
-      case Kind::State: declare_state(self, m); break;
-      case Kind::Instance: declare_instance(self, m); break;
+      case Kind::Weight:
+        declare_weight(self, m);
+        break;
+      case Kind::Const:
+        declare_const(self, m);
+        break;
+      case Kind::State:
+        declare_state(self, m);
+        break;
+      case Kind::Instance:
+        declare_instance(self, m);
+        break;
       case Kind::Unused: {
         Frame f;
         f.module = self->decl.module;
         f.self = self;
-        const auto pattern = a.children(m).empty() ? std::optional<std::string>(a.text(m)) : static_string(eval(f, a.child(m, 0)), a.span(m), "the pattern");
+        const auto pattern = a.children(m).empty()
+                                 ? std::optional<std::string>(a.text(m))
+                                 : static_string(eval(f, a.child(m, 0)), a.span(m), "the pattern");
         if (pattern) program_.unused_sources.push_back(join_path(self->prefix, *pattern));
         break;
       }
       case Kind::PhaseDecl: {
         const std::string word = "|" + std::string(a.text(m)) + "|";
-        if (phases.find(word) != std::string::npos) report(a.name_span(m), diag::Id::DuplicateName, a.text(m));
+        if (phases.find(word) != std::string::npos)
+          report(a.name_span(m), diag::Id::DuplicateName, a.text(m));
         phases += word;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
 }
 
 namespace {
 /// All combinations of the `for` clauses, in order; `body` runs with the variables set.
-bool for_clauses(const ast::Ast& a, std::span<const NodeId> clauses, const std::function<std::optional<std::vector<Value>>(NodeId)>& values,
-                 const std::function<void(std::string_view, const Value&)>& set, const std::function<bool()>& body) {
+bool for_clauses(const ast::Ast& a, std::span<const NodeId> clauses,
+                 const std::function<std::optional<std::vector<Value>>(NodeId)>& values,
+                 const std::function<void(std::string_view, const Value&)>& set,
+                 const std::function<bool()>& body) {
   if (clauses.empty()) return body();
   const auto over = values(clauses[0]);
   if (!over) return false;
@@ -180,9 +197,11 @@ void Elaborator::declare_weight(Instance* self, NodeId node) {
         },
         [&](std::string_view var, const Value& v) { f.locals[std::string(var)] = v; },
         [&] { return budget(a.span(expr)) && add_row(eval(f, expr), a.span(expr)); });
-    if (ok && w.stacked && (w.type.dims.empty() || w.type.dims[0] != Dim(static_cast<int64_t>(w.sources.size())))) {
+    if (ok && w.stacked &&
+        (w.type.dims.empty() || w.type.dims[0] != Dim(static_cast<int64_t>(w.sources.size())))) {
       report(a.span(type), diag::Id::BadValue,
-             fmt::format("weight `{}` stacks {} tensors, its first size is {}", name, w.sources.size(), w.type.dims.empty() ? "missing" : program_.text(w.type.dims[0])))
+             fmt::format("weight `{}` stacks {} tensors, its first size is {}", name, w.sources.size(),
+                         w.type.dims.empty() ? "missing" : program_.text(w.type.dims[0])))
           .note(a.span(from), "one tensor for each round of `for`");
       ok = false;
     }
@@ -229,7 +248,9 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
     if (ok) {
       if (const NodeId type = a.child(names[i], 0))
         ok = unify(f, type, items[i], a.span(expr), [&](const std::string& expected) {
-          report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name), describe(&f, items[i]), expected).note(a.span(type), "declared here");
+          report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name), describe(&f, items[i]),
+                 expected)
+              .note(a.span(type), "declared here");
         });
       const plan::ValueId id = ok ? to_tensor(f, items[i], a.span(expr)) : plan::kNone;
       ok = ok && id != plan::kNone;
@@ -237,7 +258,8 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
         const std::string path = join_path(self->path, name);
         results.push_back(id);
         weight_types_[path] = type_of(f, id);
-        program_.consts.push_back({path, type_of(f, id), fn.name, static_cast<uint32_t>(i), loc(a.span(node))});
+        program_.consts.push_back(
+            {path, type_of(f, id), fn.name, static_cast<uint32_t>(i), loc(a.span(node))});
         member = Value::named(Value::Kind::Weight, path);
         member.origin = a.span(names[i]);
       }
@@ -259,7 +281,9 @@ bool Elaborator::assigns_state(const ast::Ast& a, NodeId node, std::string_view 
     if (a.kind(target) == Kind::Tuple)
       for (const NodeId t : a.children(target))
         if (a.kind(t) == Kind::Name && a.text(t) == state) return true;
-    if (a.kind(target) == Kind::Index && a.kind(a.child(target, 0)) == Kind::Name && a.text(a.child(target, 0)) == state) return true;
+    if (a.kind(target) == Kind::Index && a.kind(a.child(target, 0)) == Kind::Name &&
+        a.text(a.child(target, 0)) == state)
+      return true;
   }
   for (const NodeId c : a.children(node))
     if (assigns_state(a, c, state)) return true;
@@ -320,9 +344,12 @@ void Elaborator::declare_instance(Instance* self, NodeId node) {
 Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, const std::string& name) {
   const ast::Ast& a = ast(f);
   if (!budget(a.span(expr))) return {};
-  const auto element = [&](NodeId e, size_t i) { return construct(f, self, e, from, fmt::format("{}.{}", name, i)); };
+  const auto element = [&](NodeId e, size_t i) {
+    return construct(f, self, e, from, fmt::format("{}.{}", name, i));
+  };
   switch (a.kind(expr)) {
-    case Kind::Paren: return construct(f, self, a.child(expr, 0), from, name);
+    case Kind::Paren:
+      return construct(f, self, a.child(expr, 0), from, name);
     case Kind::IfExpr: {
       const auto c = static_bool(eval(f, a.child(expr, 0)), a.span(a.child(expr, 0)), "the condition");
       return c ? construct(f, self, a.child(expr, *c ? 1 : 2), from, name) : Value{};
@@ -349,7 +376,9 @@ Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, 
     }
     case Kind::Index: {
       const NodeId count_node = a.children(expr).size() == 2 ? a.child(expr, 1) : 0;
-      const auto count = count_node ? constant_int(eval(f, count_node), a.span(count_node), "the number of layers") : std::nullopt;
+      const auto count = count_node
+                             ? constant_int(eval(f, count_node), a.span(count_node), "the number of layers")
+                             : std::nullopt;
       if (!count) return {};
       if (*count < 0) {
         report(a.span(count_node), diag::Id::BadValue, fmt::format("the number of layers is {}", *count));
@@ -365,27 +394,35 @@ Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, 
     }
     case Kind::Call: {
       const NodeId callee_node = a.child(expr, 0);
-      const auto callee = a.kind(callee_node) == Kind::Name ? lookup(f, a.text(callee_node), a.span(callee_node)) : std::optional<Value>(eval(f, callee_node));
+      const auto callee = a.kind(callee_node) == Kind::Name
+                              ? lookup(f, a.text(callee_node), a.span(callee_node))
+                              : std::optional<Value>(eval(f, callee_node));
       if (!callee) {
         report_unknown_name(f, a.text(callee_node), a.span(callee_node));
         eval_args(f, expr);
         return {};
       }
       if (callee->poison()) return {};
-      const bool layer = callee->is(Value::Kind::Decl) && modules_[callee->decl.module].ast.kind(callee->decl.node) == Kind::Layer;
+      const bool layer = callee->is(Value::Kind::Decl) &&
+                         modules_[callee->decl.module].ast.kind(callee->decl.node) == Kind::Layer;
       if (!layer) {
-        report(a.span(callee_node), diag::Id::TypeMismatch, "what makes a member", describe(&f, *callee), "a layer").help("values are written `let x = …`, computed tensors `const x = …`");
+        report(a.span(callee_node), diag::Id::TypeMismatch, "what makes a member", describe(&f, *callee),
+               "a layer")
+            .help("values are written `let x = …`, computed tensors `const x = …`");
         return {};
       }
       std::vector<CallArg> args = eval_args(f, expr);
       if (std::any_of(args.begin(), args.end(), [](const CallArg& x) { return x.value.poison(); })) return {};
       Value v = Value::make(Value::Kind::Instance);
-      v.instance = instantiate(f, callee->decl, std::move(args), join_path(self->path, name), joined_prefix(f, self, from), a.span(expr));
+      v.instance = instantiate(f, callee->decl, std::move(args), join_path(self->path, name),
+                               joined_prefix(f, self, from), a.span(expr));
       return v.instance ? v : Value{};
     }
-    default: break;
+    default:
+      break;
   }
-  report(a.span(expr), diag::Id::Misplaced, "a member is made by a layer: `name = Layer(…)`").help("values are written `let x = …`, computed tensors `const x = …`");
+  report(a.span(expr), diag::Id::Misplaced, "a member is made by a layer: `name = Layer(…)`")
+      .help("values are written `let x = …`, computed tensors `const x = …`");
   return {};
 }
 

@@ -12,7 +12,8 @@ using ast::Kind;
 
 namespace {
 bool dtype_named(std::string_view name) {
-  return std::any_of(std::begin(kDTypeNames), std::end(kDTypeNames), [&](const DTypeName& n) { return n.skdsl == name; });
+  return std::any_of(std::begin(kDTypeNames), std::end(kDTypeNames),
+                     [&](const DTypeName& n) { return n.skdsl == name; });
 }
 }  // namespace
 
@@ -48,24 +49,35 @@ uint32_t Modules::load(uint32_t file, std::vector<std::string>& stack) {
   std::vector<ast::NodeId> import_nodes;
   for (const ast::NodeId node : m.ast.children(m.ast.root)) {
     switch (m.ast.kind(node)) {
-      case Kind::Import: import_nodes.push_back(node); break;
+      case Kind::Import:
+        import_nodes.push_back(node);
+        break;
       case Kind::Config:
-        if (m.config) diags_->report(m.ast.span(node), diag::Id::DuplicateName, "config").note(m.ast.span(m.config), "the first one is here");
+        if (m.config)
+          diags_->report(m.ast.span(node), diag::Id::DuplicateName, "config")
+              .note(m.ast.span(m.config), "the first one is here");
         m.config = node;
         break;
       case Kind::Model:
         if (!m.model) m.model = node;
         [[fallthrough]];
-      case Kind::Fn: case Kind::Layer: case Kind::Draft: case Kind::Extern: {
+      case Kind::Fn:
+      case Kind::Layer:
+      case Kind::Draft:
+      case Kind::Extern: {
         if (m.ast.text(node) == "act" || dtype_named(m.ast.text(node)))
           diags_->report(m.ast.name_span(node), diag::Id::ReservedName, m.ast.text(node), "it is a dtype");
         const auto [it, inserted] = m.decls.emplace(std::string(m.ast.text(node)), node);
         if (!inserted)
-          diags_->report(m.ast.name_span(node), diag::Id::DuplicateName, m.ast.text(node)).note(m.ast.name_span(it->second), "the first one is here");
+          diags_->report(m.ast.name_span(node), diag::Id::DuplicateName, m.ast.text(node))
+              .note(m.ast.name_span(it->second), "the first one is here");
         break;
       }
-      case Kind::Replace: break;  // recorded only
-      default: m.script.push_back(node); break;
+      case Kind::Replace:
+        break;  // recorded only
+      default:
+        m.script.push_back(node);
+        break;
     }
   }
   for (const ast::NodeId node : import_nodes) import(index, node, stack);
@@ -103,7 +115,8 @@ void Modules::import(uint32_t module, ast::NodeId node, std::vector<std::string>
       auto report = diags_->report(m.ast.span(node), diag::Id::ImportNotFound, wanted);
       std::vector<std::string> shipped;
       for (const ShippedSource& s : shipped_sources()) shipped.emplace_back(s.name);
-      if (const std::string near = diag::nearest(wanted, shipped); !near.empty()) report.help(fmt::format("did you mean \"{}\"?", near));
+      if (const std::string near = diag::nearest(wanted, shipped); !near.empty())
+        report.help(fmt::format("did you mean \"{}\"?", near));
       report.note(fmt::format("looked for {} and in the standard library", beside.string()));
       return;
     }
@@ -135,7 +148,8 @@ std::vector<std::string> Modules::names(uint32_t module) const {
 std::string Modules::shipped_home_of(std::string_view name) const {
   for (const ShippedSource& s : shipped_sources())
     for (const std::string_view keyword : {"layer ", "fn "})
-      if (s.text.find("\n" + std::string(keyword) + std::string(name) + "(") != std::string_view::npos) return std::string(s.name);
+      if (s.text.find("\n" + std::string(keyword) + std::string(name) + "(") != std::string_view::npos)
+        return std::string(s.name);
   return "";
 }
 

@@ -15,8 +15,9 @@ struct Module {
   uint32_t file = 0;
   std::string path;
   ast::Ast ast;
-  std::map<std::string, ast::NodeId, std::less<>> decls;  // layers, models, functions, extern ops of this file
-  std::vector<uint32_t> imports;                          // modules
+  std::map<std::string, ast::NodeId, std::less<>>
+      decls;                      // layers, models, functions, extern ops of this file
+  std::vector<uint32_t> imports;  // modules
   ast::NodeId config = 0;
   ast::NodeId model = 0;
   std::vector<ast::NodeId> script;  // top-level statements
@@ -26,8 +27,8 @@ class Modules {
  public:
   explicit Modules(diag::Engine& diags) : diags_(&diags) {}
 
-  /// Loads a file and everything that it imports. "std/x.sk" is looked up beside the file first, then in the shipped
-  /// standard library. False when a file could not be read; syntax errors are in the diagnostics.
+  /// Loads a file and everything that it imports. "std/x.sk" is looked up beside the file first, then in the
+  /// shipped standard library. False when a file could not be read; syntax errors are in the diagnostics.
   bool load_main(const std::string& path);
   bool load_text(const std::string& name, std::string text);
 

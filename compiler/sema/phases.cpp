@@ -12,7 +12,8 @@ using plan::DType;
 using plan::Type;
 using plan::ValueId;
 
-Elaborator::Elaborator(const Modules& modules, const Options& options, diag::Engine& diags) : modules_(modules), options_(options), diags_(diags) {
+Elaborator::Elaborator(const Modules& modules, const Options& options, diag::Engine& diags)
+    : modules_(modules), options_(options), diags_(diags) {
   for (const DTypeName& n : kDTypeNames)
     if (n.torch == options.builtins.dtype) act_ = plan::dtype_of(n.type);
 }
@@ -47,7 +48,8 @@ void Elaborator::finish_function(Frame& f, Span at) {
   emit(f, Opcode::Return, ids, {}, {}, at);
 }
 
-Value Elaborator::step_param(Builder& b, const std::string& name, const std::function<Dim(std::string_view)>& size) {
+Value Elaborator::step_param(Builder& b, const std::string& name,
+                             const std::function<Dim(std::string_view)>& size) {
   Value step = Value::make(Value::Kind::Step);
   const auto add = [&](std::string_view field, DType dtype, std::string_view dims_text) {
     std::vector<Dim> dims;
@@ -71,7 +73,8 @@ Value Elaborator::step_param(Builder& b, const std::string& name, const std::fun
   return step;
 }
 
-/// A parameter of a function that the runtime calls, or that is checked without a caller: tensors of the declared type.
+/// A parameter of a function that the runtime calls, or that is checked without a caller: tensors of the
+/// declared type.
 Value Elaborator::root_param(Frame& f, NodeId param) {
   const ast::Ast& a = ast(f);
   const NodeId type = a.child(param, 0);
@@ -85,7 +88,9 @@ Value Elaborator::root_param(Frame& f, NodeId param) {
         rows = type_of(f, id).dims[0];
         break;
       }
-    return step_param(b, name, [&](std::string_view symbol) { return symbol == "T" ? rows : Dim::symbol(program_.symbol(symbol)); });
+    return step_param(b, name, [&](std::string_view symbol) {
+      return symbol == "T" ? rows : Dim::symbol(program_.symbol(symbol));
+    });
   }
   if (a.kind(type) == Kind::TypeName) {
     const std::string_view word = a.text(type);
@@ -111,7 +116,9 @@ void Elaborator::build_root_phase(Instance* model, NodeId phase) {
   const std::string_view word = a.text(phase);
   const plan::Phase built = word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill;
   const std::string what = fmt::format("`{}` of `{}`", word, a.text(model->decl.node));
-  plan::Function& fn = new_function(fmt::format("{}.{}", a.text(model->decl.node), built == plan::Phase::Decode ? "decode" : "prefill"), built, a.span(phase));
+  plan::Function& fn = new_function(
+      fmt::format("{}.{}", a.text(model->decl.node), built == plan::Phase::Decode ? "decode" : "prefill"),
+      built, a.span(phase));
   Builder b;
   b.fn = &fn;
   b.region = fn.body;
@@ -128,7 +135,8 @@ void Elaborator::build_root_phase(Instance* model, NodeId phase) {
   exec_block(f, a.child(phase, 2));
   if (!check_result(f, a.child(phase, 1), phase, what)) return;
   finish_function(f, a.span(phase));
-  if (built == plan::Phase::Decode && fn.results.size() >= 1 && fn.results[0].rank() >= 1 && fn.results[0].dims.back().is_constant())
+  if (built == plan::Phase::Decode && fn.results.size() >= 1 && fn.results[0].rank() >= 1 &&
+      fn.results[0].dims.back().is_constant())
     out_.vocab_size = fn.results[0].dims.back().constant();
 }
 
@@ -149,7 +157,8 @@ void Elaborator::build_model(NodeId model) {
     if (a.text(phase) == "forward") {
       // A `forward` serves both phases: build it once as each.
       const std::string name = fmt::format("{}.{}", a.text(model), word);
-      plan::Function& fn = new_function(name, word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill, a.span(phase));
+      plan::Function& fn =
+          new_function(name, word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill, a.span(phase));
       Builder b;
       b.fn = &fn;
       b.region = fn.body;
@@ -158,9 +167,11 @@ void Elaborator::build_model(NodeId model) {
       g.builder = &b;
       g.self = instance;
       g.phase_word = "forward";
-      for (const NodeId p : a.children(a.child(phase, 0))) g.locals[std::string(a.text(p))] = root_param(g, p);
+      for (const NodeId p : a.children(a.child(phase, 0)))
+        g.locals[std::string(a.text(p))] = root_param(g, p);
       exec_block(g, a.child(phase, 2));
-      if (check_result(g, a.child(phase, 1), phase, fmt::format("`forward` of `{}`", a.text(model)))) finish_function(g, a.span(phase));
+      if (check_result(g, a.child(phase, 1), phase, fmt::format("`forward` of `{}`", a.text(model))))
+        finish_function(g, a.span(phase));
       continue;
     }
     build_root_phase(instance, phase);
@@ -178,7 +189,8 @@ void Elaborator::build_script() {
   f.is_script = true;
   for (const NodeId s : m.script) {
     if (ast::group(m.ast.kind(s)) == ast::Group::Decl) {
-      report(m.ast.span(s), diag::Id::Misplaced, fmt::format("{} stands at top level", ast::name(m.ast.kind(s))));
+      report(m.ast.span(s), diag::Id::Misplaced,
+             fmt::format("{} stands at top level", ast::name(m.ast.kind(s))));
       continue;
     }
     if (f.returned) {
@@ -198,7 +210,9 @@ void Elaborator::check_function(NodeId node) {
   const ast::Ast& a = modules_.main().ast;
   // What an integer or a flag decides is known at a call only; such functions are checked there.
   for (const NodeId p : a.children(a.child(node, 0)))
-    if (const NodeId t = a.child(p, 0); a.kind(t) != Kind::TypeTensor && a.text(t) != "Step" && !a.child(p, 1)) return;
+    if (const NodeId t = a.child(p, 0);
+        a.kind(t) != Kind::TypeTensor && a.text(t) != "Step" && !a.child(p, 1))
+      return;
   const size_t functions = program_.functions.size();
   const std::string name = "check." + std::string(a.text(node));
   plan::Function& fn = new_function(name, plan::Phase::None, a.span(node));

@@ -1,4 +1,5 @@
-// schedule — super kernels, streams, core limits, events and prefetches: carried into the plan, no number changes
+// schedule — super kernels, streams, core limits, events and prefetches: carried into the plan, no number
+// changes
 #include "compiler/sema/elaborator.h"
 
 namespace skdsl::sema {
@@ -9,27 +10,38 @@ using plan::Context;
 using plan::ValueId;
 
 // Prefill always runs eager: schedule constructs that reach it through a `forward` do nothing there.
-bool Elaborator::inert(const Frame& f) const { return !f.builder || f.builder->phase == plan::Phase::Prefill; }
+bool Elaborator::inert(const Frame& f) const {
+  return !f.builder || f.builder->phase == plan::Phase::Prefill;
+}
 
 void Elaborator::exec_scoped(Frame& f, NodeId node) {
   const ast::Ast& a = ast(f);
   const Kind kind = a.kind(node);
   if (kind == Kind::ScopeBegin || kind == Kind::ScopeEnd) {
-    const auto name = static_string(eval(f, a.child(node, 0)), a.span(a.child(node, 0)), "the name of a scope");
-    if (name && !inert(f)) emit(f, kind == Kind::ScopeBegin ? Opcode::ScopeBegin : Opcode::ScopeEnd, {}, {*name}, {}, a.span(node));
+    const auto name =
+        static_string(eval(f, a.child(node, 0)), a.span(a.child(node, 0)), "the name of a scope");
+    if (name && !inert(f))
+      emit(f, kind == Kind::ScopeBegin ? Opcode::ScopeBegin : Opcode::ScopeEnd, {}, {*name}, {},
+           a.span(node));
     return;
   }
   // SuperKernel: name, options, when, block. Stream: the same. Cores: options, when, block.
   const size_t first = kind == Kind::Cores ? 0 : 1;
-  const NodeId options = a.child(node, first), when = a.child(node, first + 1), block = a.child(node, first + 2);
+  const NodeId options = a.child(node, first), when = a.child(node, first + 1),
+               block = a.child(node, first + 2);
   if (kind == Kind::SuperKernel && f.phase_word == "prefill")
-    report(a.span(node), diag::Id::SuperKernelInPrefill).help("move it into `decode`, or into a `forward`, where it is inert in prefill");
+    report(a.span(node), diag::Id::SuperKernelInPrefill)
+        .help("move it into `decode`, or into a `forward`, where it is inert in prefill");
   Context c;
-  c.kind = kind == Kind::Stream ? Context::Kind::Stream : kind == Kind::Cores ? Context::Kind::Cores : a.text(node) == "none" ? Context::Kind::NoSuperKernel : Context::Kind::SuperKernel;
+  c.kind = kind == Kind::Stream     ? Context::Kind::Stream
+           : kind == Kind::Cores    ? Context::Kind::Cores
+           : a.text(node) == "none" ? Context::Kind::NoSuperKernel
+                                    : Context::Kind::SuperKernel;
   c.loc = loc(a.span(node));
   bool ok = true;
   if (kind != Kind::Cores && a.child(node, 0)) {
-    const auto name = static_string(eval(f, a.child(node, 0)), a.span(a.child(node, 0)), kind == Kind::Stream ? "the name of a stream" : "the name of a scope");
+    const auto name = static_string(eval(f, a.child(node, 0)), a.span(a.child(node, 0)),
+                                    kind == Kind::Stream ? "the name of a stream" : "the name of a scope");
     ok = name.has_value();
     if (name) c.name = *name;
     if (name && name->empty()) {
@@ -68,7 +80,8 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
         continue;
       }
       if (*n < 1) {
-        report(a.span(a.child(o, 0)), diag::Id::BadValue, fmt::format("`{}` is {}, at least 1 core is required", name, *n));
+        report(a.span(a.child(o, 0)), diag::Id::BadValue,
+               fmt::format("`{}` is {}, at least 1 core is required", name, *n));
         ok = false;
         continue;
       }
@@ -108,7 +121,8 @@ std::string Elaborator::place_path(Frame& f, NodeId node, bool* is_out) {
   if (v.is(Value::Kind::Weight) && !*is_out) return v.text;
   const std::string_view text = diags_.sources().text(a.span(node));
   if (*is_out)
-    report(a.span(node), diag::Id::PrefetchAfter, text).help("write the path of a layer and `.out`, or the name of a value");
+    report(a.span(node), diag::Id::PrefetchAfter, text)
+        .help("write the path of a layer and `.out`, or the name of a value");
   else
     report(a.span(node), diag::Id::PrefetchTarget, text);
   return "";
@@ -116,7 +130,8 @@ std::string Elaborator::place_path(Frame& f, NodeId node, bool* is_out) {
 
 void Elaborator::exec_prefetch(Frame& f, NodeId node) {
   const ast::Ast& a = ast(f);
-  const NodeId target = a.child(node, 0), after = a.child(node, 1), max = a.child(node, 2), when = a.child(node, 3);
+  const NodeId target = a.child(node, 0), after = a.child(node, 1), max = a.child(node, 2),
+               when = a.child(node, 3);
   bool active = true;
   if (when) {
     const auto w = static_bool(eval(f, when), a.span(when), "`when`");
@@ -128,13 +143,15 @@ void Elaborator::exec_prefetch(Frame& f, NodeId node) {
   int64_t bytes = -1;
   if (max) {
     const auto n = constant_int(eval(f, max), a.span(max), "`max` of a prefetch");
-    if (n && *n <= 0) report(a.span(max), diag::Id::BadValue, fmt::format("`max` of a prefetch is {} bytes", *n));
+    if (n && *n <= 0)
+      report(a.span(max), diag::Id::BadValue, fmt::format("`max` of a prefetch is {} bytes", *n));
     if (!n || *n <= 0) return;
     bytes = *n;
   }
   ValueId trigger = plan::kNone;
   std::string after_path;
-  const bool plain = a.kind(after) == Kind::Name && lookup(f, a.text(after), a.span(after)) && lookup(f, a.text(after), a.span(after))->is(Value::Kind::Ir);
+  const bool plain = a.kind(after) == Kind::Name && lookup(f, a.text(after), a.span(after)) &&
+                     lookup(f, a.text(after), a.span(after))->is(Value::Kind::Ir);
   if (plain) {
     trigger = to_ir(f, eval(f, after), a.span(after));
   } else {
@@ -146,7 +163,8 @@ void Elaborator::exec_prefetch(Frame& f, NodeId node) {
     after_path = place_path(f, after, &out);
     if (after_path.empty()) return;
     if (!out) {
-      report(a.span(after), diag::Id::PrefetchAfter, diags_.sources().text(a.span(after))).help("the result of a layer is written `layer.out`");
+      report(a.span(after), diag::Id::PrefetchAfter, diags_.sources().text(a.span(after)))
+          .help("the result of a layer is written `layer.out`");
       return;
     }
   }
@@ -169,10 +187,13 @@ void Elaborator::exec_event(Frame& f, NodeId node) {
       const Value v = eval(f, which);
       if (v.poison()) return;
       if (!v.is(Value::Kind::Event)) {
-        report(a.span(which), diag::Id::UnknownEvent, diags_.sources().text(a.span(which))).help("declare it first: `event e`");
+        report(a.span(which), diag::Id::UnknownEvent, diags_.sources().text(a.span(which)))
+            .help("declare it first: `event e`");
         return;
       }
-      if (!inert(f)) emit(f, a.kind(node) == Kind::Record ? Opcode::RecordEvent : Opcode::WaitEvent, {}, {v.text}, {}, a.span(node));
+      if (!inert(f))
+        emit(f, a.kind(node) == Kind::Record ? Opcode::RecordEvent : Opcode::WaitEvent, {}, {v.text}, {},
+             a.span(node));
       return;
     }
     case Kind::Gears: {
@@ -201,10 +222,12 @@ void Elaborator::exec_event(Frame& f, NodeId node) {
       const Value v = eval(f, what);
       if (v.poison() || !f.builder) return;
       const ValueId id = to_tensor(f, v, a.span(what));
-      if (id != plan::kNone) emit(f, Opcode::Tap, {id}, {std::string(diags_.sources().text(a.span(what)))}, {}, a.span(node));
+      if (id != plan::kNone)
+        emit(f, Opcode::Tap, {id}, {std::string(diags_.sources().text(a.span(what)))}, {}, a.span(node));
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -11,8 +11,8 @@ using plan::Dim;
 using plan::DType;
 using plan::Type;
 
-// T, B, W, `n`: one or two letters, or a leading capital. Longer small words are names that must exist, so that a typo
-// in a size is found.
+// T, B, W, `n`: one or two letters, or a leading capital. Longer small words are names that must exist, so
+// that a typo in a size is found.
 bool Elaborator::is_symbol_name(std::string_view name) const {
   return name.size() <= 2 || std::isupper(static_cast<unsigned char>(name[0]));
 }
@@ -27,16 +27,20 @@ std::optional<DType> Elaborator::dtype_named(Frame& f, NodeId type) {
   auto r = report(a.name_span(type), diag::Id::UnknownType, word);
   std::vector<std::string> names{"act", "int", "float", "bool", "str", "dtype", "Step"};
   for (const DTypeName& n : kDTypeNames) names.emplace_back(n.skdsl);
-  if (const std::string near = diag::nearest(word, names); !near.empty()) r.help(fmt::format("did you mean `{}`?", near));
+  if (const std::string near = diag::nearest(word, names); !near.empty())
+    r.help(fmt::format("did you mean `{}`?", near));
   return {};
 }
 
-std::string Elaborator::type_text(Frame& f, NodeId type) { return std::string(diags_.sources().text(span(f, type))); }
+std::string Elaborator::type_text(Frame& f, NodeId type) {
+  return std::string(diags_.sources().text(span(f, type)));
+}
 
 std::optional<Type> Elaborator::declared_tensor(Frame& f, NodeId type, bool bind_symbols, DType untyped) {
   const ast::Ast& a = ast(f);
   if (a.kind(type) != Kind::TypeTensor) {
-    report(a.span(type), diag::Id::TypeMismatch, "this type", type_text(f, type), "a tensor type such as act[T, 64]");
+    report(a.span(type), diag::Id::TypeMismatch, "this type", type_text(f, type),
+           "a tensor type such as act[T, 64]");
     return {};
   }
   auto dtype = dtype_named(f, type);
@@ -45,7 +49,8 @@ std::optional<Type> Elaborator::declared_tensor(Frame& f, NodeId type, bool bind
   std::vector<Dim> dims;
   bool ok = true;
   for (const NodeId d : a.children(type)) {
-    if (bind_symbols && a.kind(d) == Kind::Name && is_symbol_name(a.text(d)) && !lookup(f, a.text(d), a.span(d))) {
+    if (bind_symbols && a.kind(d) == Kind::Name && is_symbol_name(a.text(d)) &&
+        !lookup(f, a.text(d), a.span(d))) {
       const Dim symbol = Dim::symbol(program_.symbol(a.text(d)));
       f.locals[std::string(a.text(d))] = Value::integer(symbol);
       dims.push_back(symbol);
@@ -65,7 +70,8 @@ std::optional<Type> Elaborator::declared_tensor(Frame& f, NodeId type, bool bind
   return Type::tensor(*dtype, std::move(dims));
 }
 
-bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at, const std::function<void(const std::string&)>& mismatch) {
+bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
+                       const std::function<void(const std::string&)>& mismatch) {
   using K = Value::Kind;
   if (v.poison() || !type) return !v.poison();
   const ast::Ast& a = ast(f);
@@ -94,7 +100,10 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at, const std::func
         if (v.is(K::Ir) && f.builder && type_of(f, v.id).kind == plan::Kind::HostFloat) return true;
         return bad();
       }
-      if (word == "bool") return v.is(K::Bool) || (v.is(K::Ir) && f.builder && type_of(f, v.id).kind == plan::Kind::HostBool) ? true : bad();
+      if (word == "bool")
+        return v.is(K::Bool) || (v.is(K::Ir) && f.builder && type_of(f, v.id).kind == plan::Kind::HostBool)
+                   ? true
+                   : bad();
       if (word == "str") return v.is(K::Str) ? true : bad();
       if (word == "dtype") return v.is(K::DType) ? true : bad();
       if (word == "Step") return v.is(K::Step) ? true : bad();
@@ -117,8 +126,10 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at, const std::func
         if (!unify(f, a.child(type, i), v.items[i], at, mismatch)) return false;
       return true;
     }
-    case Kind::TypeTensor: break;
-    default: return bad();
+    case Kind::TypeTensor:
+      break;
+    default:
+      return bad();
   }
 
   if (!f.builder || (!is_tensor(f, v) && !v.is(K::List))) return bad();
@@ -146,8 +157,11 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at, const std::func
       // Say both the declared words and what they amount to.
       std::string sizes;
       for (size_t k = 0; k < dims.size(); ++k) {
-        const auto it = a.kind(dims[k]) == Kind::Name ? lookup(f, a.text(dims[k]), a.span(dims[k])) : std::optional<Value>(eval(f, dims[k]));
-        sizes += (k ? ", " : "") + (it && it->is(K::Int) ? program_.text(it->dim) : std::string(diags_.sources().text(a.span(dims[k]))));
+        const auto it = a.kind(dims[k]) == Kind::Name ? lookup(f, a.text(dims[k]), a.span(dims[k]))
+                                                      : std::optional<Value>(eval(f, dims[k]));
+        sizes +=
+            (k ? ", " : "") + (it && it->is(K::Int) ? program_.text(it->dim)
+                                                    : std::string(diags_.sources().text(a.span(dims[k]))));
       }
       const std::string expected = fmt::format("{}[{}]", plan::name(*dtype), sizes);
       const std::string written = type_text(f, type);

@@ -1,8 +1,8 @@
 // value — what an expression means while a program is elaborated
 //
-// Elaboration runs a .sk file once at compile time: configuration, loops, branches and layers are gone afterwards,
-// tensor operations remain as IR. So a value is either known now (Int, Float, Str, Instance …) or an IR value that a
-// run computes (Ir).
+// Elaboration runs a .sk file once at compile time: configuration, loops, branches and layers are gone
+// afterwards, tensor operations remain as IR. So a value is either known now (Int, Float, Str, Instance …) or
+// an IR value that a run computes (Ir).
 #pragma once
 #include <map>
 #include <memory>
@@ -26,25 +26,25 @@ struct NodeRef {
 
 struct Value {
   enum class Kind : uint8_t {
-    Poison,    // an error was reported; silences what follows
-    None,      // no value: an absent weight, a call without result
-    Int,       // dim: a constant or symbols (T, or a host integer of a run)
+    Poison,  // an error was reported; silences what follows
+    None,    // no value: an absent weight, a call without result
+    Int,     // dim: a constant or symbols (T, or a host integer of a run)
     Float,
     Bool,
     Str,
     DType,
     List,
     Tuple,
-    Ir,        // id: a tensor or host scalar of the function being built
-    Weight,    // text = path of a weight or const
-    State,     // text = path
-    Step,      // items = the fields in table order
-    Event,     // text = unique name
+    Ir,      // id: a tensor or host scalar of the function being built
+    Weight,  // text = path of a weight or const
+    State,   // text = path
+    Step,    // items = the fields in table order
+    Event,   // text = unique name
     Instance,
-    Decl,      // a layer, model or function: decl
-    Method,    // a phase or fn member: instance and decl
-    Group,     // a nested group of the configuration: text
-    Op,        // an operator or built-in function: text
+    Decl,          // a layer, model or function: decl
+    Method,        // a phase or fn member: instance and decl
+    Group,         // a nested group of the configuration: text
+    Op,            // an operator or built-in function: text
     TensorMethod,  // x.item: items[0] = x, text = operator
   };
   Kind kind = Kind::Poison;

@@ -1,8 +1,8 @@
 // abi — the C structs that kernels, executors and generated code share
 //
 // A kernel is SPMD over blocks: the executor calls it once per (phase, block); between two phases stands a
-// barrier. Shapes were checked before the launch. Work is cut into tiles that depend on shapes only and `blocks`
-// merely deals the tiles out, so every number of blocks gives the same bits.
+// barrier. Shapes were checked before the launch. Work is cut into tiles that depend on shapes only and
+// `blocks` merely deals the tiles out, so every number of blocks gives the same bits.
 #pragma once
 #include <stdint.h>
 
@@ -38,8 +38,8 @@ typedef struct sk_tensor {
   uint32_t reserved;
 } sk_tensor;
 
-/// One attribute; which member counts follows from the operator's row in ops.def. Booleans, choices and dtypes are
-/// integers: 0/1, the index among the choices, an sk_dtype.
+/// One attribute; which member counts follows from the operator's row in ops.def. Booleans, choices and
+/// dtypes are integers: 0/1, the index among the choices, an sk_dtype.
 typedef union sk_attr {
   int64_t i;
   double f;
@@ -57,11 +57,11 @@ typedef enum sk_fault_code {
 
 /// The launch's fault record; the first fault wins (compare and swap on `code`).
 typedef struct sk_fault {
-  uint32_t code;    // sk_fault_code
-  uint32_t ready;   // set after the fields below
-  int64_t value;    // the offending value
-  int64_t limit;    // it had to be below this
-  int64_t row;      // where
+  uint32_t code;   // sk_fault_code
+  uint32_t ready;  // set after the fields below
+  int64_t value;   // the offending value
+  int64_t limit;   // it had to be below this
+  int64_t row;     // where
 } sk_fault;
 
 typedef struct sk_call {
@@ -70,7 +70,7 @@ typedef struct sk_call {
   const sk_attr* attr;   // attributes in table order
   uint32_t n_in, n_out;
   uint32_t n_attr, reserved;
-  uint8_t* workspace;              // `workspace_stride` bytes for each block, 64-byte aligned
+  uint8_t* workspace;  // `workspace_stride` bytes for each block, 64-byte aligned
   uint64_t workspace_stride;
   sk_fault* fault;
 } sk_call;

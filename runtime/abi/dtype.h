@@ -53,11 +53,19 @@ inline f16 from_f32<f16>(float x) {
 /// Bytes of one element; 0 for SK_NONE.
 constexpr int64_t dtype_bytes(sk_dtype t) {
   switch (t) {
-    case SK_F32: case SK_I32: return 4;
-    case SK_BF16: case SK_F16: return 2;
-    case SK_I8: case SK_BOOL: return 1;
-    case SK_I64: return 8;
-    case SK_NONE: break;
+    case SK_F32:
+    case SK_I32:
+      return 4;
+    case SK_BF16:
+    case SK_F16:
+      return 2;
+    case SK_I8:
+    case SK_BOOL:
+      return 1;
+    case SK_I64:
+      return 8;
+    case SK_NONE:
+      break;
   }
   return 0;
 }
@@ -71,8 +79,9 @@ struct DTypeName {
   std::string_view safetensors;  // in checkpoint headers
 };
 inline constexpr DTypeName kDTypeNames[] = {
-    {SK_F32, "f32", "float32", "F32"}, {SK_BF16, "bf16", "bfloat16", "BF16"}, {SK_F16, "f16", "float16", "F16"},
-    {SK_I8, "i8", "int8", "I8"},       {SK_I32, "i32", "int32", "I32"},       {SK_I64, "i64", "int64", "I64"},
+    {SK_F32, "f32", "float32", "F32"}, {SK_BF16, "bf16", "bfloat16", "BF16"},
+    {SK_F16, "f16", "float16", "F16"}, {SK_I8, "i8", "int8", "I8"},
+    {SK_I32, "i32", "int32", "I32"},   {SK_I64, "i64", "int64", "I64"},
     {SK_BOOL, "bool", "bool", "BOOL"},
 };
 

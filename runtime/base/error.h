@@ -3,10 +3,9 @@
 // Errors in the user's program are diagnostics (compiler/diag), not Errors. We throw nothing.
 #pragma once
 #include <string>
+#include <tl/expected.hpp>
 #include <utility>
 #include <vector>
-
-#include <tl/expected.hpp>
 
 namespace skdsl {
 

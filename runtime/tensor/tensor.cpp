@@ -48,7 +48,8 @@ Tensor Tensor::zeros(sk_dtype dtype, std::span<const int64_t> shape) {
   return t;
 }
 
-Tensor Tensor::borrow(sk_dtype dtype, std::span<const int64_t> shape, void* data, std::shared_ptr<void> keep) {
+Tensor Tensor::borrow(sk_dtype dtype, std::span<const int64_t> shape, void* data,
+                      std::shared_ptr<void> keep) {
   return {contiguous_view(dtype, shape, data), std::move(keep)};
 }
 

@@ -16,11 +16,13 @@ struct Tensor {
   sk_tensor view{};
   std::shared_ptr<void> keep;  // owner of the bytes: an allocation, a mapped file, an arena
 
-  /// Fresh, contiguous, 64-byte aligned; filled with NaN patterns in poisoned builds (SKDSL_POISON), else unspecified.
+  /// Fresh, contiguous, 64-byte aligned; filled with NaN patterns in poisoned builds (SKDSL_POISON), else
+  /// unspecified.
   static Tensor empty(sk_dtype dtype, std::span<const int64_t> shape);
   static Tensor zeros(sk_dtype dtype, std::span<const int64_t> shape);
   /// A contiguous view of foreign bytes.
-  static Tensor borrow(sk_dtype dtype, std::span<const int64_t> shape, void* data, std::shared_ptr<void> keep);
+  static Tensor borrow(sk_dtype dtype, std::span<const int64_t> shape, void* data,
+                       std::shared_ptr<void> keep);
 
   explicit operator bool() const { return view.dtype != SK_NONE; }
   sk_dtype dtype() const { return static_cast<sk_dtype>(view.dtype); }

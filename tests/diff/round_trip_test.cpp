@@ -1,5 +1,5 @@
-// parse(print(x)) == x for the tree, the program and the plan of every example and golden model, in every mode; and
-// the schedule layer changes nothing that it should not.
+// parse(print(x)) == x for the tree, the program and the plan of every example and golden model, in every
+// mode; and the schedule layer changes nothing that it should not.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +19,8 @@ TEST(RoundTrip, TreesOfExamplesAndTheStandardLibrary) {
   std::vector<std::pair<std::string, std::string>> texts;
   for (const ShippedSource& s : shipped_sources()) texts.emplace_back(s.name, s.text);
   for (const auto& entry : std::filesystem::directory_iterator(source_path("examples")))
-    if (entry.path().extension() == ".sk") texts.emplace_back(entry.path().string(), *read_file(entry.path()));
+    if (entry.path().extension() == ".sk")
+      texts.emplace_back(entry.path().string(), *read_file(entry.path()));
   ASSERT_GE(texts.size(), 6u);
   for (const auto& [name, text] : texts) {
     source::Sources sources;
@@ -42,9 +43,20 @@ struct Case {
 };
 
 TEST(RoundTrip, ProgramsAndPlansOfTheExamples) {
-  const std::vector<std::pair<const char*, int64_t>> small_longcat = {
-      {"num_layers", 2}, {"hidden_size", 64}, {"ffn_hidden_size", 48}, {"expert_ffn_hidden_size", 16}, {"num_attention_heads", 4}, {"q_lora_rank", 16},
-      {"kv_lora_rank", 12}, {"qk_nope_head_dim", 8}, {"qk_rope_head_dim", 6}, {"v_head_dim", 10}, {"n_routed_experts", 4}, {"zero_expert_num", 2}, {"moe_topk", 3}, {"vocab_size", 77}};
+  const std::vector<std::pair<const char*, int64_t>> small_longcat = {{"num_layers", 2},
+                                                                      {"hidden_size", 64},
+                                                                      {"ffn_hidden_size", 48},
+                                                                      {"expert_ffn_hidden_size", 16},
+                                                                      {"num_attention_heads", 4},
+                                                                      {"q_lora_rank", 16},
+                                                                      {"kv_lora_rank", 12},
+                                                                      {"qk_nope_head_dim", 8},
+                                                                      {"qk_rope_head_dim", 6},
+                                                                      {"v_head_dim", 10},
+                                                                      {"n_routed_experts", 4},
+                                                                      {"zero_expert_num", 2},
+                                                                      {"moe_topk", 3},
+                                                                      {"vocab_size", 77}};
   const std::vector<Case> cases = {
       {"examples/longcat.sk", "eager", {}, {}},
       {"examples/longcat.sk", "ge_graph", {}, {}},
@@ -61,9 +73,11 @@ TEST(RoundTrip, ProgramsAndPlansOfTheExamples) {
     CompileOptions options;
     options.sema.builtins.exe_mode = c.mode;
     options.passes.skip = c.skip;
-    for (const auto& [key, value] : c.set) options.sema.settings.items.push_back({key, value, config::Layer::Set, "test"});
+    for (const auto& [key, value] : c.set)
+      options.sema.settings.items.push_back({key, value, config::Layer::Set, "test"});
     auto compiled = compile(modules, options, diags);
-    ASSERT_TRUE(compiled.has_value()) << c.file << " " << c.mode << ": " << (diags.all().empty() ? "" : diags.all()[0].message);
+    ASSERT_TRUE(compiled.has_value())
+        << c.file << " " << c.mode << ": " << (diags.all().empty() ? "" : diags.all()[0].message);
     EXPECT_TRUE(plan::verify(compiled->program).empty());
     const std::string text = plan::print(compiled->program);
     auto parsed = plan::parse_program(text);
@@ -106,7 +120,8 @@ TEST(RoundTrip, TheLongCatScheduleIsCarriedIntoThePlan) {
     if (c.kind == plan::Context::Kind::Cores) cores.insert(c.options[0].second + "/" + c.options[1].second);
   }
   EXPECT_EQ(scopes.size(), 3u * 28u);
-  for (const char* name : {"scope_0_part1", "scope_0_part2_moe", "scope_27_part2_main"}) EXPECT_TRUE(scopes.contains(name)) << name;
+  for (const char* name : {"scope_0_part1", "scope_0_part2_moe", "scope_27_part2_main"})
+    EXPECT_TRUE(scopes.contains(name)) << name;
   EXPECT_EQ(streams, std::set<std::string>{"1"});
   EXPECT_EQ(cores, (std::set<std::string>{"8/16", "16/32"}));
   const plan::GraphKey key{"LongCatFlash.decode", {{"B", 2}, {"T", 2}, {"W", 16}}};
@@ -119,7 +134,8 @@ TEST(RoundTrip, TheLongCatScheduleIsCarriedIntoThePlan) {
     records += s.kind == plan::Step::Kind::Record;
     waits += s.kind == plan::Step::Kind::Wait;
   }
-  // A layer: router classifier, two gate_ups, three for the second attention; the next layer's three but at the end.
+  // A layer: router classifier, two gate_ups, three for the second attention; the next layer's three but at
+  // the end.
   EXPECT_EQ(prefetches, 28u * 6u + 27u * 3u);
   // One event into the experts' stream and one out of it, a layer.
   EXPECT_EQ(records, 2u * 28u);

@@ -54,9 +54,14 @@ const std::vector<Row>& rows() {
       {"runtime/abi", {"runtime/abi"}},
       {"runtime/base", {"runtime/base"}},
       {"runtime/tensor", {"runtime/tensor", "runtime/abi", "runtime/base"}},
-      {"runtime/plan", {"runtime/plan", "runtime/abi", "runtime/base", "stdlib/op_info.h", "stdlib/ops.def", "stdlib/shape_rules.def"}},
-      {"runtime/exec", {"runtime/exec", "runtime/plan", "runtime/tensor", "runtime/abi", "runtime/base", "stdlib"}},
-      {"runtime/model", {"runtime/model", "runtime/exec", "runtime/plan", "runtime/tensor", "runtime/abi", "runtime/base", "stdlib"}},
+      {"runtime/plan",
+       {"runtime/plan", "runtime/abi", "runtime/base", "stdlib/op_info.h", "stdlib/ops.def",
+        "stdlib/shape_rules.def"}},
+      {"runtime/exec",
+       {"runtime/exec", "runtime/plan", "runtime/tensor", "runtime/abi", "runtime/base", "stdlib"}},
+      {"runtime/model",
+       {"runtime/model", "runtime/exec", "runtime/plan", "runtime/tensor", "runtime/abi", "runtime/base",
+        "stdlib"}},
       {"compiler", {"compiler", "runtime/base", "runtime/abi", "runtime/plan", "stdlib"}},
       {"jit", {"jit", "runtime", "stdlib"}},
       {"cli", {"cli", "compiler", "jit", "runtime", "stdlib", "diagnostic_pages.inc"}},
@@ -68,7 +73,8 @@ TEST(Layers, IncludesGoOneWay) {
   size_t checked = 0;
   for (const Include& i : includes()) {
     if (i.system) continue;
-    const bool ours = under(i.target, "cli") || under(i.target, "compiler") || under(i.target, "jit") || under(i.target, "runtime") || under(i.target, "stdlib");
+    const bool ours = under(i.target, "cli") || under(i.target, "compiler") || under(i.target, "jit") ||
+                      under(i.target, "runtime") || under(i.target, "stdlib");
     if (!ours) continue;
     for (const Row& row : rows()) {
       if (!under(i.file, row.from)) continue;
@@ -87,8 +93,14 @@ TEST(Layers, HeavyLibrariesHaveOneIncluder) {
     const char* prefix;
     const char* folder;
   };
-  constexpr Wall kWalls[] = {{"antlr4", "compiler/parse"}, {"SkParser", "compiler/parse"}, {"SkLexer", "compiler/parse"}, {"llvm", "jit"},
-                             {"CLI", "cli"},               {"yaml-cpp", "compiler/config"}, {"nlohmann", "runtime/base"}, {"pcre2", "runtime/model"}};
+  constexpr Wall kWalls[] = {{"antlr4", "compiler/parse"},
+                             {"SkParser", "compiler/parse"},
+                             {"SkLexer", "compiler/parse"},
+                             {"llvm", "jit"},
+                             {"CLI", "cli"},
+                             {"yaml-cpp", "compiler/config"},
+                             {"nlohmann", "runtime/base"},
+                             {"pcre2", "runtime/model"}};
   std::set<std::string> seen;
   for (const Include& i : includes())
     for (const Wall& w : kWalls)
@@ -96,7 +108,8 @@ TEST(Layers, HeavyLibrariesHaveOneIncluder) {
         EXPECT_TRUE(under(i.file, w.folder)) << i.file << ":" << i.line << " includes " << i.target;
         seen.insert(w.prefix);
       }
-  for (const char* expected : {"antlr4", "CLI", "yaml-cpp", "nlohmann", "pcre2"}) EXPECT_TRUE(seen.contains(expected)) << expected;
+  for (const char* expected : {"antlr4", "CLI", "yaml-cpp", "nlohmann", "pcre2"})
+    EXPECT_TRUE(seen.contains(expected)) << expected;
 }
 
 TEST(Layers, FilesIncludeFromTheRoot) {

@@ -1,9 +1,9 @@
 // The golden folders: tokens, logits, and the same bits however a request is run.
 //
 // Numbers come from an independent float64 implementation on the stored weights (golden.json of each folder).
-#include "tests/models/logits.h"
-
 #include <cmath>
+
+#include "tests/models/logits.h"
 
 namespace skdsl::testing {
 namespace {
@@ -31,7 +31,8 @@ class Golden : public ::testing::TestWithParam<Folder> {
     golden_ = parsed(*text);
     for (const Json& r : golden_.find("requests")->as_array()) {
       prompts_.push_back(integers(*r.find("prompt_ids")));
-      longest_ = std::max<int64_t>(longest_, static_cast<int64_t>(r.find("greedy")->find("tokens")->as_array().size()));
+      longest_ = std::max<int64_t>(longest_,
+                                   static_cast<int64_t>(r.find("greedy")->find("tokens")->as_array().size()));
     }
   }
   LogitsRun run(const std::string& mode, int threads) const {
@@ -95,7 +96,9 @@ TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {
       alone.prompts = {prompts_[i]};
       // A padded batch and another block size must not matter either.
       alone.more = {"--set", "batch_size=3", "--block-size", "5"};
-      EXPECT_EQ(parsed(logits_text(alone)).find("requests")->as_array()[0], batch.find("requests")->as_array()[i]) << mode << ", request " << i;
+      EXPECT_EQ(parsed(logits_text(alone)).find("requests")->as_array()[0],
+                batch.find("requests")->as_array()[i])
+          << mode << ", request " << i;
     }
 }
 
@@ -113,29 +116,35 @@ TEST_P(Golden, Bfloat16TokensUpToTheFirstNarrowGap) {
       const Json& greedy = *request(i).find("greedy");
       const auto tokens = integers(*dump.find("requests")->as_array()[i].find("tokens"));
       const auto expected = integers(*greedy.find("tokens"));
-      for (size_t k = 0; k < expected.size() && greedy.find("top2_gap")->as_array()[k].as_double() > 0.5; ++k, ++compared)
+      for (size_t k = 0; k < expected.size() && greedy.find("top2_gap")->as_array()[k].as_double() > 0.5;
+           ++k, ++compared)
         ASSERT_EQ(tokens[k], expected[k]) << mode << ", request " << i << ", token " << k;
     }
     EXPECT_GT(compared, 0u);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, Golden, ::testing::ValuesIn(kFolders), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Folders, Golden, ::testing::ValuesIn(kFolders),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Adder, The500SumsAreRightInBothModes) {
   auto text = read_file(source_path("examples/longcat-adder/sums.json"));
   ASSERT_TRUE(text.has_value());
   const Json sums = parsed(*text);
   for (const char* mode : {"eager", "ge_graph"}) {
-    std::vector<std::string> args{"run", source_path("examples/longcat.sk"), "--mode", mode, "--set", "dtype=float32", "--json"};
-    for (const Json& item : sums.find("items")->as_array()) args.insert(args.end(), {"--prompt", item.find("prompt")->as_string()});
+    std::vector<std::string> args{
+        "run", source_path("examples/longcat.sk"), "--mode", mode, "--set", "dtype=float32", "--json"};
+    for (const Json& item : sums.find("items")->as_array())
+      args.insert(args.end(), {"--prompt", item.find("prompt")->as_string()});
     const CommandResult r = run_command(args);
     ASSERT_EQ(r.exit, 0) << r.err;
     const Json report = parsed(r.out);
     const auto& requests = report.find("requests")->as_array();
     ASSERT_EQ(requests.size(), sums.find("items")->as_array().size());
     size_t right = 0;
-    for (size_t i = 0; i < requests.size(); ++i) right += requests[i].find("text")->as_string() == sums.find("items")->as_array()[i].find("answer")->as_string();
+    for (size_t i = 0; i < requests.size(); ++i)
+      right += requests[i].find("text")->as_string() ==
+               sums.find("items")->as_array()[i].find("answer")->as_string();
     EXPECT_EQ(right, 500u) << mode;
     const int64_t interpreted = report.find("graph")->find("interpreted_decode_steps")->as_int();
     const int64_t replays = report.find("graph")->find("replays")->as_int();
@@ -145,7 +154,8 @@ TEST(Adder, The500SumsAreRightInBothModes) {
 }
 
 TEST(Adder, TheReadmeCommandPrints85) {
-  const CommandResult r = run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
+  const CommandResult r =
+      run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
   EXPECT_EQ(r.exit, 0) << r.err;
   EXPECT_EQ(r.out, "85\n");
 }

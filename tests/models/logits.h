@@ -12,8 +12,8 @@
 namespace skdsl::testing {
 
 struct LogitsRun {
-  std::string model;                              // path of the .sk file
-  std::string weights;                            // folder
+  std::string model;    // path of the .sk file
+  std::string weights;  // folder
   std::vector<std::vector<int64_t>> prompts;
   std::string mode = "eager";
   std::string dtype = "float32";
@@ -26,8 +26,21 @@ struct LogitsRun {
 inline std::string logits_text(const LogitsRun& run) {
   TemporaryFolder folder;
   const std::string file = folder / "logits.json";
-  std::vector<std::string> args{"run", run.model, "--weights", run.weights, "--mode", run.mode, "--set", "dtype=" + run.dtype, "--ignore-eos",
-                                "--max-new-tokens", std::to_string(run.new_tokens), "--threads", std::to_string(run.threads), "--dump-logits", file};
+  std::vector<std::string> args{"run",
+                                run.model,
+                                "--weights",
+                                run.weights,
+                                "--mode",
+                                run.mode,
+                                "--set",
+                                "dtype=" + run.dtype,
+                                "--ignore-eos",
+                                "--max-new-tokens",
+                                std::to_string(run.new_tokens),
+                                "--threads",
+                                std::to_string(run.threads),
+                                "--dump-logits",
+                                file};
   for (const auto& prompt : run.prompts) {
     std::string ids;
     for (const int64_t id : prompt) ids += (ids.empty() ? "" : ",") + std::to_string(id);

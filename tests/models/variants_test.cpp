@@ -7,7 +7,9 @@
 namespace skdsl::testing {
 namespace {
 
-int64_t pick(std::mt19937& rng, int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(rng); }
+int64_t pick(std::mt19937& rng, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(rng);
+}
 
 Json llama_config(std::mt19937& rng) {
   const int64_t groups = pick(rng, 1, 3), heads = groups * pick(rng, 1, 4), head_dim = 2 * pick(rng, 1, 13);
@@ -82,18 +84,24 @@ TEST(Variants, AnySizesGiveTheSameBitsInEveryMode) {
     const size_t one = static_cast<size_t>(pick(rng, 0, static_cast<int64_t>(run.prompts.size()) - 1));
     LogitsRun alone = run;
     alone.prompts = {run.prompts[one]};
-    EXPECT_EQ(parsed(logits_text(alone)).find("requests")->as_array()[0], batch.find("requests")->as_array()[one]) << to_json(config);
+    EXPECT_EQ(parsed(logits_text(alone)).find("requests")->as_array()[0],
+              batch.find("requests")->as_array()[one])
+        << to_json(config);
   }
 }
 
 TEST(Variants, TwoThousandTokensFillTheCacheAlikeInBothModes) {
   TemporaryFolder folder;
-  ASSERT_TRUE(write_file_atomically(folder / "config.json", R"({"model_type": "llama", "hidden_size": 24, "intermediate_size": 40, "num_attention_heads": 3,
+  ASSERT_TRUE(
+      write_file_atomically(
+          folder / "config.json",
+          R"({"model_type": "llama", "hidden_size": 24, "intermediate_size": 40, "num_attention_heads": 3,
     "num_key_value_heads": 1, "num_hidden_layers": 2, "vocab_size": 101, "max_position_embeddings": 2048, "torch_dtype": "bfloat16", "rope_theta": 10000.0})")
-                  .has_value());
+          .has_value());
   std::string reference;
   for (const char* mode : {"eager", "ge_graph"}) {
-    const CommandResult r = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "", "--mode", mode, "--prompt-ids", "1,2,3,4,5,6,7,8",
+    const CommandResult r = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "",
+                                         "--mode", mode, "--prompt-ids", "1,2,3,4,5,6,7,8",
                                          "--max-new-tokens", "2040", "--ignore-eos", "--json"});
     ASSERT_EQ(r.exit, 0) << r.err;
     const Json report = parsed(r.out);
@@ -101,10 +109,12 @@ TEST(Variants, TwoThousandTokensFillTheCacheAlikeInBothModes) {
     if (reference.empty()) reference = tokens;
     EXPECT_EQ(tokens, reference) << mode;
     EXPECT_EQ(report.find("requests")->as_array()[0].find("tokens")->as_array().size(), 2040u);
-    EXPECT_EQ(report.find("graph")->find("interpreted_decode_steps")->as_int(), std::string(mode) == "eager" ? 2039 : 0);
+    EXPECT_EQ(report.find("graph")->find("interpreted_decode_steps")->as_int(),
+              std::string(mode) == "eager" ? 2039 : 0);
     EXPECT_EQ(report.find("graph")->find("replays")->as_int(), std::string(mode) == "eager" ? 0 : 2039);
   }
-  const CommandResult beyond = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "", "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2041"});
+  const CommandResult beyond = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "",
+                                            "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2041"});
   EXPECT_EQ(beyond.exit, 1);
   EXPECT_EQ(beyond.out, "") << "refused before anything is generated";
   EXPECT_NE(beyond.err.find("--max-seq-len"), std::string::npos) << beyond.err;
