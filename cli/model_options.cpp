@@ -29,4 +29,10 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
                  "run only the first N passes: finds the pass that breaks something");
 }
 
+std::function<void(const passes::Pass&, const plan::Program&)> pass_printer(Context& context) {
+  return [&context](const passes::Pass& pass, const plan::Program& program) {
+    context.err << "// after " << pass.name << '\n' << plan::print(program);
+  };
+}
+
 }  // namespace skdsl::cli

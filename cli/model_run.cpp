@@ -300,10 +300,7 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
       prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
   if (!prepared) return report(prepared.error(), run.context);
   run.prepared = std::move(*prepared);
-  if (!options.print_after.empty())
-    run.prepared->compile.passes.print = [&](const passes::Pass& pass, const plan::Program& program) {
-      context.err << "// after " << pass.name << '\n' << plan::print(program);
-    };
+  run.prepared->compile.passes.print = pass_printer(context);
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);

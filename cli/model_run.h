@@ -52,6 +52,9 @@ struct Prepared {
 /// Declares the shared options on a command.
 void add_model_options(CLI::App& app, ModelOptions& options);
 
+/// Prints programs for --print-after.
+std::function<void(const passes::Pass&, const plan::Program&)> pass_printer(Context& context);
+
 /// Finds weights and configuration and fills in the built-in names. `requests` is the number of prompts.
 Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests);
 
