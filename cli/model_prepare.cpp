@@ -146,7 +146,7 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   auto block = pick(options.block_size, "block_size", 1, 128);
   if (!block) return tl::unexpected(block.error());
   built.block_size = *block;
-  auto batch = pick({}, "batch_size", 1, std::max<int64_t>(requests, 1));
+  auto batch = pick({}, "batch_size", 1, std::max<int64_t>({requests, sema::script_requests(modules), 1}));
   if (!batch) return tl::unexpected(batch.error());
   built.batch_size = *batch;
   auto blocks = pick(options.kv_blocks, "kv_blocks", 2,
@@ -161,6 +161,10 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   passes.print_after = options.print_after;
   passes.skip = options.skip_pass;
   if (options.stop_after) passes.stop_after = static_cast<size_t>(std::max<int64_t>(*options.stop_after, 0));
+  if (built.exe_mode != "eager" &&
+      std::find(passes.skip.begin(), passes.skip.end(), "inline-layers") != passes.skip.end())
+    return tl::unexpected(
+        usage("--skip-pass inline-layers goes with eager only: a graph needs its layers inlined"));
   for (const auto* names : {&passes.print_after, &passes.skip})
     for (const std::string& name : *names)
       if (name != "all" && !passes::find(name)) {

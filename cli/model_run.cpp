@@ -62,6 +62,26 @@ struct RunState {
 void info(RunState& run, const std::string& line) { run.context.err << "info: " << line << '\n'; }
 void warning(RunState& run, const std::string& line) { run.context.err << "warning: " << line << '\n'; }
 
+Json diagnostics_of(const RunState& run) {
+  auto list = parse_json(diagnostics_json(run.diags), "diagnostics");
+  return list ? std::move(*list) : Json(Json::Array{});
+}
+
+/// Says what is wrong; with --json in the one document too. Gives the exit code.
+int failed(RunState& run, const Error& error) {
+  if (run.options.json) {
+    Json::Array notes;
+    for (const std::string& note : error.notes) notes.emplace_back(note);
+    run.context.out << to_json(Json::Object{{"format_version", 1},
+                                            {"error", Json::Object{{"message", error.message},
+                                                                   {"notes", std::move(notes)}}},
+                                            {"diagnostics", diagnostics_of(run)}},
+                               1)
+                    << '\n';
+  }
+  return report(error, run.context);
+}
+
 /// Until a super-kernel compiler and a stream scheduler act on them, these constructs change nothing; say so
 /// once.
 void tell_recorded_only(RunState& run) {
@@ -76,9 +96,11 @@ void tell_recorded_only(RunState& run) {
     for (const plan::Region& r : f.regions)
       for (const plan::OpId id : r.ops) prefetches += f.ops[id].code == Opcode::Prefetch;
   if (scopes + streams + cores + prefetches == 0) return;
-  info(run, fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; "
-                        "operators run in program order",
-                        scopes, streams, cores, prefetches));
+  run.diags.report(
+      {}, diag::Id::RecordedOnly,
+      fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; "
+                  "operators run in program order",
+                  scopes, streams, cores, prefetches));
 }
 
 Expected<void> read_prompts(RunState& run) {
@@ -126,6 +148,10 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   so.threads = static_cast<uint32_t>(run.options.threads);
   so.compile = graph_compiler(run.diags);
   so.interrupt = &interrupt;
+  // With --json, standard output belongs to the one document.
+  so.print = [&run](std::string_view text) {
+    (run.options.json ? run.context.err : run.context.out) << text;
+  };
   auto session = model::Session::create(
       run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
   if (!session) return tl::unexpected(session.error());
@@ -145,11 +171,6 @@ Json ids_json(const std::vector<int32_t>& ids) {
   Json::Array out;
   for (const int32_t id : ids) out.emplace_back(id);
   return out;
-}
-
-Json diagnostics_of(const RunState& run) {
-  auto list = parse_json(diagnostics_json(run.diags), "diagnostics");
-  return list ? std::move(*list) : Json(Json::Array{});
 }
 
 Json report_json(const RunState& run, const model::GenerateResult* result,
@@ -212,8 +233,8 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   const RunOptions& o = run.options;
   const config::Builtins& b = run.prepared->compile.sema.builtins;
   if (run.prompts.empty())
-    return report(Error{ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}},
-                  run.context);
+    return failed(run,
+                  Error{ErrorKind::Usage, "no prompt", {"help: give --prompt TEXT or --prompt-ids 1,2,3"}});
   model::GenerateRequest request;
   request.prompts = run.prompts;
   request.max_new_tokens = o.max_new_tokens;
@@ -223,7 +244,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (run.prepared->checkpoint) {
     const fs::path at(run.prepared->weights_folder);
     auto eos = model::stop_token_ids(fs::is_directory(at) ? at : at.parent_path(), run.prepared->hf_config);
-    if (!eos) return report(eos.error(), run.context);
+    if (!eos) return failed(run, eos.error());
     request.eos = std::move(*eos);
   }
   request.ignore_eos = o.ignore_eos;
@@ -263,13 +284,13 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (!result) {
     if (streaming && !first) run.context.out << '\n';
     if (interrupt.load()) return 130;
-    return report(result.error(), run.context);
+    return failed(run, result.error());
   }
   std::vector<std::optional<std::string>> texts;
   for (const auto& s : result->requests)
     texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
   if (!o.dump_logits.empty())
-    if (auto ok = write_logits(run, *result); !ok) return report(ok.error(), run.context);
+    if (auto ok = write_logits(run, *result); !ok) return failed(run, ok.error());
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
@@ -298,17 +319,18 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   if (run.diags.has_errors()) return diagnostics(1);
   auto prepared =
       prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
-  if (!prepared) return report(prepared.error(), run.context);
+  if (!prepared) return failed(run, prepared.error());
   run.prepared = std::move(*prepared);
   run.prepared->compile.passes.print = pass_printer(context);
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);
   if (!run.compiled->has_script && run.compiled->model.empty())
-    return report(Error{ErrorKind::Input,
+    return failed(run,
+                  Error{ErrorKind::Input,
                         options.file + " has no model and no top-level statements: there is nothing to run",
-                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}},
-                  run.context);
+                        {"help: write `model Name { … }`, or statements such as `print(f(x))`"}});
+  tell_recorded_only(run);
   report(run.diags, context);
   for (const std::string& line : run.prepared->infos) info(run, line);
 
@@ -322,19 +344,18 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
       if (tokenizer)
         run.tokenizer = std::move(*tokenizer);
       else if (!options.prompts.empty())
-        return report(tokenizer.error(), run.context);
+        return failed(run, tokenizer.error());
       else
         warning(run, tokenizer.error().message + "; ids are printed");
     }
   }
-  if (auto ok = read_prompts(run); !ok) return report(ok.error(), run.context);
+  if (auto ok = read_prompts(run); !ok) return failed(run, ok.error());
   run.load_ms = ms_since(load_started);
-  if (auto ok = load(run, interrupt); !ok) return report(ok.error(), run.context);
-  tell_recorded_only(run);
+  if (auto ok = load(run, interrupt); !ok) return failed(run, ok.error());
   if (!run.compiled->has_script) return generate(run, interrupt);
 
   auto results = run.session->call("main", {});
-  if (!results) return interrupt.load() ? 130 : report(results.error(), run.context);
+  if (!results) return interrupt.load() ? 130 : failed(run, results.error());
   if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
   return 0;
 }

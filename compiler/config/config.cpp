@@ -73,7 +73,13 @@ Expected<Setting> parse_set(std::string_view text) {
     return tl::unexpected<Error>(Error{ErrorKind::Usage,
                                        "--set " + std::string(text) + " has no `key=value`",
                                        {"help: write --set hidden_size=64"}});
-  Setting s{std::string(text.substr(0, eq)), {}, Layer::Set, "--set " + std::string(text)};
+  std::string_view key = text.substr(0, eq);
+  for (const std::string_view section : {"model_config.custom_params.", "model_config.", "scheduler_config."})
+    if (key.starts_with(section)) {
+      key.remove_prefix(section.size());
+      break;
+    }
+  Setting s{std::string(key), {}, Layer::Set, "--set " + std::string(text)};
   try {
     s.value = to_json_value(YAML::Load(std::string(text.substr(eq + 1))));
   } catch (const YAML::Exception& e) {

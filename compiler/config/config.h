@@ -43,13 +43,16 @@ struct Builtins {
   int64_t batch_size = 1;
   int64_t world_size = 1;
 };
+/// Names that reach the runtime without being visible in a file.
+inline constexpr std::string_view kRuntimeNames[] = {"max_new_tokens"};
 inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      "max_seq_len", "block_size",
                                                      "kv_blocks", "batch_size", "world_size"};
 
 /// Appends the keys of a config.json (an object); nested objects become "group.member" too.
 void add_hf_config(const Json& config, const std::string& origin, Settings& settings);
 
-/// Parses one "key=value" of --set; the value is a YAML scalar or flow list.
+/// Parses one "key=value" of --set; the value is a YAML scalar or flow list. A section's name may stand
+/// before the key: scheduler_config.batch_size, model_config.custom_params.enable_prefetch.
 Expected<Setting> parse_set(std::string_view text);
 
 /// Reads a run YAML: `model_config` (exe_mode and custom_params), `scheduler_config`, `data_config` and names

@@ -63,9 +63,7 @@ Value Elaborator::eval_call(Frame& f, NodeId node) {
       if (poison) return {};
       const Opcode op = find_op(callee.text);
       if (callee.text == "print") return f.builder ? call_print(f, std::move(args), at) : Value{};
-      static constexpr std::string_view kBuiltins[] = {"sqrt",  "min", "floordiv", "ceildiv", "len", "int",
-                                                       "float", "exp", "log",      "Step",    "str"};
-      if (std::find(std::begin(kBuiltins), std::end(kBuiltins), callee.text) != std::end(kBuiltins))
+      if (std::find(std::begin(kFunctions), std::end(kFunctions), callee.text) != std::end(kFunctions))
         return builtin_function(f, callee.text, std::move(args), at);
       return call_op(f, op, std::move(args), at);
     }
@@ -80,6 +78,15 @@ Value Elaborator::eval_call(Frame& f, NodeId node) {
                           callee.items[0],
                           a.span(a.kind(callee_node) == Kind::Member ? a.child(callee_node, 0) : callee_node),
                           {}});
+      if (args.size() == 1 && callee.text.starts_with("reduce_") && callee.items[0].is(Value::Kind::Ir)) {
+        // x.any() without an axis is one element, as in torch.
+        const plan::ValueId x = callee.items[0].id;
+        Dim n(1);
+        for (const Dim& d : type_of(f, x).dims) n = n * d;
+        if (type_of(f, x).rank() == 0) return callee.items[0];
+        args[0].value = emit_inferred(f, Opcode::Reshape, {x}, {std::vector<Dim>{n}}, at, {args[0].span}, {});
+        if (args[0].value.poison()) return {};
+      }
       return call_op(f, find_op(callee.text), std::move(args), at);
     }
     case Value::Kind::Instance: {

@@ -74,6 +74,7 @@ void Elaborator::resolve_config() {
 void Elaborator::check_settings() {
   std::vector<std::string> known(config_order_);
   known.insert(known.end(), std::begin(config::kBuiltinNames), std::end(config::kBuiltinNames));
+  known.insert(known.end(), std::begin(config::kRuntimeNames), std::end(config::kRuntimeNames));
   for (const config::Setting& s : options_.settings.items) {
     if (config_.contains(s.key) || config_groups_.contains(s.key) ||
         std::find(known.begin(), known.end(), s.key) != known.end())
@@ -186,13 +187,17 @@ void Elaborator::check_requirements() {
     }
     auto r = report(m.ast.span(condition), diag::Id::RequireViolated, message);
     // The values that decide, and who gave them.
+    std::set<std::string> said;
     const std::function<void(NodeId)> mention = [&](NodeId n) {
-      if (m.ast.kind(n) == Kind::Name) {
+      if (m.ast.kind(n) == Kind::Name && said.insert(std::string(m.ast.text(n))).second) {
         const std::string name(m.ast.text(n));
-        if (const auto it = config_.find(name); it != config_.end())
+        if (const auto it = config_.find(name); it != config_.end()) {
           r.note(fmt::format("{} = {} ({})", name, text_of(it->second.value), it->second.origin));
-        else if (const Value b = builtin_value(name); !b.poison())
+          // A default follows other keys: they are the ones that somebody set.
+          if (it->second.layer == config::Layer::Default) mention(m.ast.child(it->second.node, 1));
+        } else if (const Value b = builtin_value(name); !b.poison()) {
           r.note(fmt::format("{} = {}", name, text_of(b)));
+        }
       }
       for (const NodeId c : m.ast.children(n)) mention(c);
     };

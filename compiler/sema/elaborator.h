@@ -46,6 +46,10 @@ struct CallArg {
   Span name_span;
 };
 
+/// Functions of numbers that are no operators of the table, or that share a name with one.
+inline constexpr std::string_view kFunctions[] = {"sqrt", "min",   "max", "floordiv", "ceildiv", "len",
+                                                  "int",  "float", "exp", "log",      "Step",    "str"};
+
 /// Whether a source text can call an operator by its name.
 bool is_callable(const OpInfo& op);
 

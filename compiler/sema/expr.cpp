@@ -11,8 +11,6 @@ using ast::NodeId;
 using plan::Dim;
 
 namespace {
-constexpr std::string_view kFunctions[] = {"sqrt",  "min", "floordiv", "ceildiv", "len", "int",
-                                           "float", "exp", "log",      "Step",    "str"};
 struct MethodName {
   std::string_view method, op;
 };

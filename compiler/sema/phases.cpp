@@ -245,6 +245,11 @@ std::optional<Elaborated> Elaborator::run() {
       check_function(node);
     }
   out_.default_weights = default_weights_of(modules_);
+  for (const NodeId node : m.ast.children(m.ast.root))
+    if (m.ast.kind(node) == Kind::Draft || m.ast.kind(node) == Kind::Replace)
+      report(m.ast.name_span(node), diag::Id::RecordedOnly,
+             fmt::format("{} `{}` is recorded only: nothing is computed from it",
+                         m.ast.kind(node) == Kind::Draft ? "draft" : "replace", m.ast.text(node)));
   const bool script = !m.script.empty();
   if (script && options_.run_script)
     build_script();
@@ -267,6 +272,20 @@ std::string default_weights_of(const Modules& modules) {
   for (const NodeId n : m.ast.children(m.model))
     if (m.ast.kind(n) == Kind::DefaultWeights) return std::string(m.ast.text(n));
   return "";
+}
+
+int64_t script_requests(const Modules& modules) {
+  const Module& m = modules.main();
+  int64_t most = 0;
+  const std::function<void(NodeId)> walk = [&](NodeId n) {
+    if (m.ast.kind(n) == Kind::Call && m.ast.text(m.ast.child(n, 0)) == "Step")
+      for (const NodeId arg : m.ast.children(n).subspan(1))
+        if (m.ast.kind(m.ast.child(arg, 0)) == Kind::List)
+          most = std::max(most, static_cast<int64_t>(m.ast.children(m.ast.child(arg, 0)).size()));
+    for (const NodeId c : m.ast.children(n)) walk(c);
+  };
+  for (const NodeId s : m.script) walk(s);
+  return most;
 }
 
 std::string literal_default(const Modules& modules, std::string_view key) {
