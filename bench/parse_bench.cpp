@@ -1,11 +1,11 @@
-// How long does it take to parse a file? A 300-line one, warm and as the first thing a program does, and a generated
-// one of 100,000 lines.
+// How long does it take to parse a file? A 300-line one, warm and as the first thing a program does, and a
+// generated one of 100,000 lines.
+#include <benchmark/benchmark.h>
+
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
-
-#include <benchmark/benchmark.h>
 
 #include "compiler/parse/parse.h"
 
@@ -23,7 +23,8 @@ std::string read(const std::string& name) {
 /// The standard layers and two models in the formatter's layout, over and over until `lines` lines are full.
 std::string program(size_t lines) {
   std::string once;
-  for (const char* name : {"base.sk", "mlp.sk", "moe.sk", "attention.sk", "longcat.sk", "llama.sk"}) once += read(name);
+  for (const char* name : {"base.sk", "mlp.sk", "moe.sk", "attention.sk", "longcat.sk", "llama.sk"})
+    once += read(name);
   source::Sources sources;
   diag::Engine diags(sources);
   once = ast::print(parse::parse(sources.add("sketch", once), diags));
@@ -52,7 +53,8 @@ BENCHMARK(parse_lines)->Arg(300)->Arg(100000)->Unit(benchmark::kMillisecond);
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string text = read("longcat.sk") + read("attention.sk") + read("moe.sk") + read("base.sk") + read("mlp.sk") + read("llama.sk");
+  const std::string text = read("longcat.sk") + read("attention.sk") + read("moe.sk") + read("base.sk") +
+                           read("mlp.sk") + read("llama.sk");
   source::Sources sources;
   diag::Engine diags(sources);
   const auto begin = std::chrono::steady_clock::now();

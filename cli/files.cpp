@@ -1,12 +1,12 @@
 #include "cli/files.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace skdsl::cli {
 
@@ -18,7 +18,8 @@ Expected<uint32_t> read_source(const std::string& path, source::Sources& sources
     text.append(buffer, static_cast<size_t>(context.in.gcount()));
     if (text.size() > source::kMaxFileBytes) break;
   }
-  if (auto checked = source::check_text("<stdin>", text); !checked) return tl::unexpected<Error>(std::move(checked.error()));
+  if (auto checked = source::check_text("<stdin>", text); !checked)
+    return tl::unexpected<Error>(std::move(checked.error()));
   return sources.add("<stdin>", std::move(text));
 }
 
@@ -40,7 +41,8 @@ Expected<void> replace_file(const std::string& path, std::string_view text) {
     return failed(what);
   };
   struct stat info {};
-  if (::stat(target.c_str(), &info) == 0 && ::fchmod(fd, info.st_mode & 07777) != 0) return give_up("permissions");
+  if (::stat(target.c_str(), &info) == 0 && ::fchmod(fd, info.st_mode & 07777) != 0)
+    return give_up("permissions");
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;

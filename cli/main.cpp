@@ -1,9 +1,9 @@
 // skdsl — the command line program
+#include <unistd.h>
+
 #include <iostream>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 #include "cli/cli.h"
 

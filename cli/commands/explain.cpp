@@ -1,7 +1,6 @@
 // explain — a diagnostic's page, from the table and docs/diagnostics
-#include <memory>
-
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "cli/cli.h"
 
@@ -39,20 +38,25 @@ int explain(const Options& options, Context& context) {
     if (const std::string meant = diag::nearest(options.subject, names); !meant.empty()) {
       error.notes.push_back(fmt::format("help: did you mean `{}`?", meant));
     } else {
-      error.notes.emplace_back("help: diagnostics are named as in their output, for example SK3004 or shape-mismatch");
+      error.notes.emplace_back(
+          "help: diagnostics are named as in their output, for example SK3004 or shape-mismatch");
     }
     return report(error, context);
   }
   const diag::Rule& row = diag::rule(id);
   const std::string_view page = page_of(row.id);
   if (options.json) {
-    context.out << fmt::format(R"({{"format_version":1,"id":{},"name":{},"severity":{},"category":{},"message":{},"page":{}}})",
-                               diag::json_string(row.id), diag::json_string(row.name), diag::json_string(diag::name(row.severity)),
-                               diag::json_string(row.category), diag::json_string(row.message), diag::json_string(page))
-                << '\n';
+    context.out
+        << fmt::format(
+               R"({{"format_version":1,"id":{},"name":{},"severity":{},"category":{},"message":{},"page":{}}})",
+               diag::json_string(row.id), diag::json_string(row.name),
+               diag::json_string(diag::name(row.severity)), diag::json_string(row.category),
+               diag::json_string(row.message), diag::json_string(page))
+        << '\n';
     return kDone;
   }
-  context.out << fmt::format("{} {} ({}, {})\nmessage: {}\n\n{}", row.id, row.name, diag::name(row.severity), row.category, row.message, page);
+  context.out << fmt::format("{} {} ({}, {})\nmessage: {}\n\n{}", row.id, row.name, diag::name(row.severity),
+                             row.category, row.message, page);
   return kDone;
 }
 

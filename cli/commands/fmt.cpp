@@ -1,10 +1,9 @@
 // fmt — the formatter: one layout, nothing lost
 //
-// A file with syntax errors is left as it is. Before a file is replaced, the new text is parsed and compared with the
-// old tree.
-#include <memory>
-
+// A file with syntax errors is left as it is. Before a file is replaced, the new text is parsed and compared
+// with the old tree.
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "cli/cli.h"
 #include "cli/files.h"
@@ -30,7 +29,8 @@ int format_one(const std::string& path, const Options& options, Context& context
   const std::string printed = ast::print(tree);
   diag::Engine again(sources);
   const ast::Ast second = parse::parse(sources.add("<formatted>", printed), again);
-  SK_ASSERT(!again.has_errors() && ast::equal(tree, tree.root, second, second.root), "formatting keeps the tree");
+  SK_ASSERT(!again.has_errors() && ast::equal(tree, tree.root, second, second.root),
+            "formatting keeps the tree");
 
   const bool changed = printed != sources.text(*file);
   if (options.check) {
@@ -51,8 +51,11 @@ int format_one(const std::string& path, const Options& options, Context& context
 
 Run define_fmt(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("files", options->files, "files to format in place; `-` formats standard input to standard output")->required();
-  app.add_flag("--check", options->check, "change nothing; list the files that are not formatted and exit with 1");
+  app.add_option("files", options->files,
+                 "files to format in place; `-` formats standard input to standard output")
+      ->required();
+  app.add_flag("--check", options->check,
+               "change nothing; list the files that are not formatted and exit with 1");
   return [options](Context& context) {
     int code = kDone;
     for (const std::string& path : options->files) code = std::max(code, format_one(path, *options, context));

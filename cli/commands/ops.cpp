@@ -1,8 +1,7 @@
 // ops — the operator table as text, JSON or the page docs/ops.md
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "cli/cli.h"
 #include "stdlib/op_info.h"
@@ -18,39 +17,60 @@ struct Options {
 
 std::string_view text(Types types) {
   switch (types) {
-    case Types::Float: return "float tensor";
-    case Types::Index: return "i32 | i64 tensor";
-    case Types::Int: return "i8 | i32 | i64 tensor";
-    case Types::Bool: return "bool tensor";
-    case Types::Any: return "tensor";
-    case Types::Event: return "event";
-    case Types::HostAny: return "value";
+    case Types::Float:
+      return "float tensor";
+    case Types::Index:
+      return "i32 | i64 tensor";
+    case Types::Int:
+      return "i8 | i32 | i64 tensor";
+    case Types::Bool:
+      return "bool tensor";
+    case Types::Any:
+      return "tensor";
+    case Types::Event:
+      return "event";
+    case Types::HostAny:
+      return "value";
   }
   return "";
 }
 
 std::string_view text(AttrType type) {
   switch (type) {
-    case AttrType::Int: return "int";
-    case AttrType::Float: return "float";
-    case AttrType::Bool: return "bool";
-    case AttrType::Str: return "str";
-    case AttrType::DType: return "dtype";
-    case AttrType::IntList: return "list[int]";
-    case AttrType::Choice: return "str";
+    case AttrType::Int:
+      return "int";
+    case AttrType::Float:
+      return "float";
+    case AttrType::Bool:
+      return "bool";
+    case AttrType::Str:
+      return "str";
+    case AttrType::DType:
+      return "dtype";
+    case AttrType::IntList:
+      return "list[int]";
+    case AttrType::Choice:
+      return "str";
   }
   return "";
 }
 
 std::string_view text(Core core) {
   switch (core) {
-    case Core::None: return "none";
-    case Core::Aic: return "AIC";
-    case Core::Aiv: return "AIV";
-    case Core::Mix11: return "MIX 1:1";
-    case Core::Mix12: return "MIX 1:2";
-    case Core::AiCpu: return "AICPU";
-    case Core::Host: return "host";
+    case Core::None:
+      return "none";
+    case Core::Aic:
+      return "AIC";
+    case Core::Aiv:
+      return "AIV";
+    case Core::Mix11:
+      return "MIX 1:1";
+    case Core::Mix12:
+      return "MIX 1:2";
+    case Core::AiCpu:
+      return "AICPU";
+    case Core::Host:
+      return "host";
   }
   return "";
 }
@@ -69,11 +89,20 @@ std::vector<std::string_view> trait_names(const OpInfo& op) {
     Trait trait;
     std::string_view name;
   };
-  static constexpr Row kRows[] = {{kPure, "pure"},           {kInPlace, "in place"},          {kElementwise, "elementwise"},
-                                  {kHostRead, "host read"},  {kHostIo, "host output"},        {kRandom, "random"},
-                                  {kDynamicShape, "dynamic shape"}, {kSync, "host sync"},     {kCollective, "collective"},
-                                  {kScopeCollective, "collective in scopes"}, {kView, "view"}, {kStructural, "structural"},
-                                  {kLayout, "layout"},       {kHostFn, "host function"}};
+  static constexpr Row kRows[] = {{kPure, "pure"},
+                                  {kInPlace, "in place"},
+                                  {kElementwise, "elementwise"},
+                                  {kHostRead, "host read"},
+                                  {kHostIo, "host output"},
+                                  {kRandom, "random"},
+                                  {kDynamicShape, "dynamic shape"},
+                                  {kSync, "host sync"},
+                                  {kCollective, "collective"},
+                                  {kScopeCollective, "collective in scopes"},
+                                  {kView, "view"},
+                                  {kStructural, "structural"},
+                                  {kLayout, "layout"},
+                                  {kHostFn, "host function"}};
   std::vector<std::string_view> names;
   for (const Row& row : kRows) {
     if (op.has(row.trait)) names.push_back(row.name);
@@ -86,7 +115,9 @@ std::string parameter(const Param& p) {
   if (p.variadic) out += "…";
   if (p.is_attr) {
     if (p.default_text == "none") return out + " = none";
-    if (!p.default_text.empty()) return out + fmt::format(" = {}", p.attr == AttrType::Choice ? fmt::format("\"{}\"", p.default_text) : std::string(p.default_text));
+    if (!p.default_text.empty())
+      return out + fmt::format(" = {}", p.attr == AttrType::Choice ? fmt::format("\"{}\"", p.default_text)
+                                                                   : std::string(p.default_text));
   }
   return p.optional ? out + " = none" : out;
 }
@@ -130,7 +161,8 @@ std::string detail(const OpInfo& op) {
     out += '\n';
   }
   out += fmt::format("  {:<24}{}\n  {:<24}{}\n", "result", rule_text(op.rule), "core", text(op.core));
-  if (const auto names = trait_names(op); !names.empty()) out += fmt::format("  {:<24}{}\n", "traits", joined(names));
+  if (const auto names = trait_names(op); !names.empty())
+    out += fmt::format("  {:<24}{}\n", "traits", joined(names));
   if (!op.source.empty()) out += fmt::format("  {:<24}{}\n", "source", op.source);
   return out;
 }
@@ -151,17 +183,23 @@ std::string all_text() {
 std::string to_json(const OpInfo& op) {
   std::string params, results, traits;
   for (const Param& p : op.params) {
-    params += fmt::format(R"({}{{"name":{},"kind":"{}","type":{},"optional":{},"variadic":{},"default":{},"choices":{}}})",
-                          params.empty() ? "" : ",", diag::json_string(p.name), p.is_attr ? "attribute" : "operand",
-                          diag::json_string(p.is_attr ? text(p.attr) : text(p.types)), p.optional || (p.is_attr && !p.default_text.empty()),
-                          p.variadic, p.default_text.empty() ? "null" : diag::json_string(p.default_text),
-                          p.choices.empty() ? "null" : "[" + choices_text(p) + "]");
+    params += fmt::format(
+        R"({}{{"name":{},"kind":"{}","type":{},"optional":{},"variadic":{},"default":{},"choices":{}}})",
+        params.empty() ? "" : ",", diag::json_string(p.name), p.is_attr ? "attribute" : "operand",
+        diag::json_string(p.is_attr ? text(p.attr) : text(p.types)),
+        p.optional || (p.is_attr && !p.default_text.empty()), p.variadic,
+        p.default_text.empty() ? "null" : diag::json_string(p.default_text),
+        p.choices.empty() ? "null" : "[" + choices_text(p) + "]");
   }
-  for (const std::string_view r : op.results) results += fmt::format("{}{}", results.empty() ? "" : ",", diag::json_string(r));
-  for (const std::string_view t : trait_names(op)) traits += fmt::format("{}{}", traits.empty() ? "" : ",", diag::json_string(t));
-  return fmt::format(R"({{"name":{},"category":{},"summary":{},"params":[{}],"results":[{}],"result_rule":{},"core":{},"traits":[{}],"source":{}}})",
-                     diag::json_string(op.name), diag::json_string(op.category), diag::json_string(op.summary), params, results,
-                     diag::json_string(rule_text(op.rule)), diag::json_string(text(op.core)), traits, diag::json_string(op.source));
+  for (const std::string_view r : op.results)
+    results += fmt::format("{}{}", results.empty() ? "" : ",", diag::json_string(r));
+  for (const std::string_view t : trait_names(op))
+    traits += fmt::format("{}{}", traits.empty() ? "" : ",", diag::json_string(t));
+  return fmt::format(
+      R"({{"name":{},"category":{},"summary":{},"params":[{}],"results":[{}],"result_rule":{},"core":{},"traits":[{}],"source":{}}})",
+      diag::json_string(op.name), diag::json_string(op.category), diag::json_string(op.summary), params,
+      results, diag::json_string(rule_text(op.rule)), diag::json_string(text(op.core)), traits,
+      diag::json_string(op.source));
 }
 
 std::string markdown_cell(std::string_view s) {
@@ -173,18 +211,22 @@ std::string markdown_cell(std::string_view s) {
 std::string to_markdown() {
   std::string out =
       "# Operators\n\n"
-      "This page is what `skdsl ops --markdown` prints from `stdlib/ops.def`; edit that table, not this page.\n\n"
-      "Operands come as values, attributes are known when the plan is made; both may be given by name. `= none` may be left out.\n";
+      "This page is what `skdsl ops --markdown` prints from `stdlib/ops.def`; edit that table, not this "
+      "page.\n\n"
+      "Operands come as values, attributes are known when the plan is made; both may be given by name. `= "
+      "none` may be left out.\n";
   std::string_view category;
   for (const OpInfo& op : kOps) {
     if (op.category != category) {
       category = op.category;
       out += fmt::format("\n## {}\n", category);
     }
-    out += fmt::format("\n### {}\n\n`{}`\n\n{}.\n\n| parameter | takes |\n|---|---|\n", op.name, signature(op), op.summary);
+    out += fmt::format("\n### {}\n\n`{}`\n\n{}.\n\n| parameter | takes |\n|---|---|\n", op.name,
+                       signature(op), op.summary);
     for (const Param& p : op.params) {
-      out += fmt::format("| `{}` | {}{}{} |\n", p.name, markdown_cell(p.is_attr ? text(p.attr) : text(p.types)), p.optional ? ", optional" : "",
-                         p.choices.empty() ? "" : ": " + markdown_cell(choices_text(p)));
+      out += fmt::format(
+          "| `{}` | {}{}{} |\n", p.name, markdown_cell(p.is_attr ? text(p.attr) : text(p.types)),
+          p.optional ? ", optional" : "", p.choices.empty() ? "" : ": " + markdown_cell(choices_text(p)));
     }
     out += fmt::format("\nResult: {}. Core: {}.", rule_text(op.rule), text(op.core));
     if (const auto names = trait_names(op); !names.empty()) out += fmt::format(" Traits: {}.", joined(names));
@@ -207,7 +249,8 @@ int list(const Options& options, Context& context) {
       for (const OpInfo& row : kOps) names.emplace_back(row.name);
       Error error{ErrorKind::Usage, fmt::format("`{}` is no operator", options.name), {}};
       const std::string meant = diag::nearest(options.name, names);
-      error.notes.push_back(meant.empty() ? "help: `skdsl ops` lists them" : fmt::format("help: did you mean `{}`?", meant));
+      error.notes.push_back(meant.empty() ? "help: `skdsl ops` lists them"
+                                          : fmt::format("help: did you mean `{}`?", meant));
       return report(error, context);
     }
     only = &info(op);

@@ -1,10 +1,10 @@
 // ast — storage, comparison, and the listing for `skdsl dump --stage=ast`
 #include "compiler/ast/ast.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "runtime/base/assert.h"
 
@@ -38,7 +38,8 @@ uint32_t Ast::intern(std::string_view text) {
   return id;
 }
 
-NodeId Ast::add(Kind kind, Span span, std::string_view text, std::span<const NodeId> children, uint8_t flags, Span name_span) {
+NodeId Ast::add(Kind kind, Span span, std::string_view text, std::span<const NodeId> children, uint8_t flags,
+                Span name_span) {
   const auto id = static_cast<NodeId>(nodes_.size());
   for (const NodeId child : children) SK_ASSERT(child < id, "children are made before their parent");
   nodes_.push_back({kind, flags, intern(text), static_cast<uint32_t>(children_.size()),

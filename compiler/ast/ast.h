@@ -1,7 +1,7 @@
 // ast — the tree of one source file
 //
-// Nodes of one shape in one vector, addressed by ids; nodes.def says which children each kind has. Comments and blank
-// lines belong to statements and declarations, so that printing the tree keeps them.
+// Nodes of one shape in one vector, addressed by ids; nodes.def says which children each kind has. Comments
+// and blank lines belong to statements and declarations, so that printing the tree keeps them.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -37,8 +37,8 @@ struct Node {
   Span name_span;  // of `text`, where it is a name in the source; else empty
 };
 
-/// What stands around a statement or declaration. Comments run from `//` or `#!` to the line's end; an empty entry of
-/// `leading` or `inner` is an empty line.
+/// What stands around a statement or declaration. Comments run from `//` or `#!` to the line's end; an empty
+/// entry of `leading` or `inner` is an empty line.
 struct Comments {
   std::vector<std::string> leading;  // own lines before it
   std::string trailing;              // on its last line
@@ -85,7 +85,8 @@ class Ast {
   std::unordered_map<NodeId, Comments> comments_;
 };
 
-/// Source text of the tree in the one layout of `skdsl fmt`: two spaces an indent, 110 columns, comments kept.
+/// Source text of the tree in the one layout of `skdsl fmt`: two spaces an indent, 110 columns, comments
+/// kept.
 std::string print(const Ast& ast);
 
 /// Same tree: kinds, texts, flags and children; places and comments do not count.

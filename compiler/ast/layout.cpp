@@ -16,8 +16,8 @@ void lay_out(const std::vector<Word>& words, size_t indent, std::string& out) {
   size_t margin = indent;
   while (first < words.size()) {
     size_t column = margin;
-    size_t last = first;            // one past the last word of the line
-    size_t best = words.size();     // the word after which it ends if it does not fit
+    size_t last = first;         // one past the last word of the line
+    size_t best = words.size();  // the word after which it ends if it does not fit
     bool fits = true;
     for (size_t i = first; i < words.size(); ++i) {
       column += columns(words[i].text);
@@ -34,8 +34,10 @@ void lay_out(const std::vector<Word>& words, size_t indent, std::string& out) {
       column += words[i].space ? 1 : 0;
       last = i + 1;
     }
-    if (fits) last = words.size();
-    else last = best + 1;
+    if (fits)
+      last = words.size();
+    else
+      last = best + 1;
     out.append(margin, ' ');
     for (size_t i = first; i < last; ++i) {
       out += words[i].text;

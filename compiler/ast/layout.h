@@ -1,7 +1,8 @@
 // layout — one statement's words into lines of at most kColumns
 //
-// Words come with the places where a line may end. When a line is full it ends at the place of the lowest rank, the
-// last one of them: commas of the outer brackets first, then inner ones, then operators, at last after `=`.
+// Words come with the places where a line may end. When a line is full it ends at the place of the lowest
+// rank, the last one of them: commas of the outer brackets first, then inner ones, then operators, at last
+// after `=`.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,8 +18,8 @@ inline constexpr uint16_t kNoBreak = 0xffff;
 
 struct Word {
   std::string_view text;
-  bool space = false;          // one stands after it, unless the line ends there
-  uint16_t rank = kNoBreak;    // of ending the line after it
+  bool space = false;        // one stands after it, unless the line ends there
+  uint16_t rank = kNoBreak;  // of ending the line after it
 };
 
 /// Appends the words to `out`, indented, without a final newline.

@@ -1,224 +1,41 @@
 // print — the one layout of a tree
 //
-// Blocks are walked by recursion (they nest at most as deep as brackets may); the words of a statement come from a work
-// list, since an expression may be thousands of operators deep.
-#include <algorithm>
-#include <deque>
+// Blocks are walked by recursion: they nest at most as deep as brackets may.
 
 #include "compiler/ast/ast.h"
 #include "compiler/ast/layout.h"
+#include "compiler/ast/words.h"
 #include "runtime/base/assert.h"
 
 namespace skdsl::ast {
 namespace {
-
-// Ranks of ending a line; in brackets the depth is added.
-constexpr uint16_t kComma = 0, kOperator = 300, kListComma = 700, kThen = 750, kOuterOperator = 800, kAssign = 900;
-
-class Words {
- public:
-  explicit Words(const Ast& ast) : ast_(ast) {}
-  std::vector<Word> take() { return std::move(words_); }
-
-  Words& text(std::string_view t, bool space = false, uint16_t rank = kNoBreak) {
-    words_.push_back({t, space, rank});
-    return *this;
-  }
-  /// A keyword or operator with a space after it.
-  Words& word(std::string_view t, uint16_t rank = kNoBreak) { return text(t, true, rank); }
-  Words& owned(std::string t, bool space = false) { return text(store_.emplace_back(std::move(t)), space); }
-  Words& space() {
-    if (!words_.empty()) words_.back().space = true;
-    return *this;
-  }
-  /// Words of an expression or type.
-  Words& node(NodeId id) {
-    work_.push_back({id, {}, false, 0, 0});
-    while (!work_.empty()) {
-      const Item item = work_.back();
-      work_.pop_back();
-      if (item.id == 0) {
-        depth_ += item.deeper;
-        if (!item.text.empty()) text(item.text, item.space, item.rank);
-      } else {
-        expand(item.id);
-      }
-    }
-    return *this;
-  }
-
- private:
-  struct Item {
-    NodeId id = 0;  // or, when 0, the text
-    std::string_view text;
-    bool space = false;
-    uint16_t rank = kNoBreak;
-    int deeper = 0;  // brackets opened or closed
-  };
-
-  uint16_t ranked(uint16_t outer, uint16_t inner) const {
-    return depth_ == 0 ? outer : static_cast<uint16_t>(inner + std::min(depth_ - 1, 250));
-  }
-  Item comma() const { return {0, ",", true, ranked(kListComma, kComma), 0}; }
-
-  void expand(NodeId id) {
-    plan_.clear();
-    const auto child = [&](size_t i) { return Item{ast_.child(id, i), {}, false, kNoBreak, 0}; };
-    const auto put = [&](std::string_view t, bool space = false, uint16_t rank = kNoBreak) { plan_.push_back({0, t, space, rank, 0}); };
-    const auto bracketed = [&](std::string_view open, std::string_view close, size_t from) {
-      ++depth_;  // places of this list rank one deeper
-      const bool any = ast_.children(id).size() > from;
-      plan_.push_back({0, open, false, any ? ranked(kListComma, kComma) : kNoBreak, 1});
-      for (size_t i = from; i < ast_.children(id).size(); ++i) {
-        if (i > from) plan_.push_back(comma());
-        plan_.push_back(child(i));
-      }
-      --depth_;
-      plan_.push_back({0, close, false, kNoBreak, -1});
-    };
-    const std::string_view text = ast_.text(id);
-    switch (ast_.kind(id)) {
-      case Kind::Name: case Kind::Int: case Kind::Float: case Kind::Bytes: case Kind::Bool: case Kind::TypeName:
-        put(text);
-        break;
-      case Kind::Str:
-        put(store_.emplace_back("\"" + std::string(text) + "\""));
-        break;
-      case Kind::List: bracketed("[", "]", 0); break;
-      case Kind::Comprehension:
-        plan_.push_back({0, "[", false, kNoBreak, 1});
-        plan_.push_back(child(0));
-        put(" for", true);
-        put(text, true);
-        put("in", true);
-        plan_.push_back(child(1));
-        plan_.push_back({0, "]", false, kNoBreak, -1});
-        break;
-      case Kind::Tuple:
-        for (size_t i = 0; i < ast_.children(id).size(); ++i) {
-          if (i > 0) plan_.push_back(comma());
-          plan_.push_back(child(i));
-        }
-        break;
-      case Kind::Paren: bracketed("(", ")", 0); break;
-      case Kind::Unary:
-        put(text, text == "not");
-        plan_.push_back(child(0));
-        break;
-      case Kind::Binary: {
-        plan_.push_back(child(0));
-        // Comparisons and powers stay on their line: a `<` or `>` at its end could be read as a bracket.
-        const bool breaks = text == "and" || text == "or" || text == "+" || text == "-" || text == "*" || text == "/" || text == "%";
-        put(" ");
-        put(text, true, breaks ? ranked(kOuterOperator, kOperator) : kNoBreak);
-        plan_.push_back(child(1));
-        break;
-      }
-      case Kind::IfExpr:
-        put("if", true);
-        plan_.push_back(child(0));
-        put(" then", true, ranked(kThen, kOperator));
-        plan_.push_back(child(1));
-        put(" else", true, ranked(kThen, kOperator));
-        plan_.push_back(child(2));
-        break;
-      case Kind::Call:
-        plan_.push_back(child(0));
-        bracketed("(", ")", 1);
-        break;
-      case Kind::Index:
-        plan_.push_back(child(0));
-        bracketed("[", "]", 1);
-        break;
-      case Kind::Arg:
-      case Kind::Option:
-        if (!text.empty()) {
-          put(text, true);
-          put("=", true);
-        }
-        plan_.push_back(child(0));
-        break;
-      case Kind::Range:
-        if (ast_.child(id, 0) == 0 && ast_.child(id, 1) == 0) {
-          put(":");
-          break;
-        }
-        if (ast_.child(id, 0) != 0) plan_.push_back(child(0));
-        put("..");
-        if (ast_.child(id, 1) != 0) plan_.push_back(child(1));
-        break;
-      case Kind::Member:
-        plan_.push_back(child(0));
-        put(".");
-        put(text);
-        break;
-      case Kind::TypeTensor:
-        if (!text.empty()) put(text);
-        bracketed("[", "]", 0);
-        break;
-      case Kind::TypeList:
-        put("list");
-        bracketed("[", "]", 0);
-        break;
-      case Kind::TypeTuple: bracketed("(", ")", 0); break;
-      case Kind::Params:
-      case Kind::Options: bracketed("(", ")", 0); break;
-      case Kind::Param:
-      case Kind::ConfigEntry:
-      case Kind::ConstName:
-        put(text);
-        if (ast_.child(id, 0) != 0) {
-          put(":", true);
-          plan_.push_back(child(0));
-        }
-        if (ast_.children(id).size() > 1 && ast_.child(id, 1) != 0) {
-          put(" =", true, depth_ == 0 ? kAssign : kNoBreak);
-          plan_.push_back(child(1));
-        }
-        break;
-      case Kind::Binding:
-        put(text, true);
-        put("=", true, kAssign);
-        plan_.push_back(child(0));
-        break;
-      case Kind::From:
-        put("from", true);
-        plan_.push_back(child(0));
-        for (size_t i = 1; i < ast_.children(id).size(); ++i) {
-          put(" ");
-          plan_.push_back(child(i));
-        }
-        break;
-      case Kind::ForClause:
-        put("for", true);
-        put(text, true);
-        put("in", true);
-        plan_.push_back(child(0));
-        break;
-      default: SK_ASSERT(false, "statements and declarations are printed line by line");
-    }
-    work_.insert(work_.end(), plan_.rbegin(), plan_.rend());
-  }
-
-  const Ast& ast_;
-  std::vector<Word> words_;
-  std::vector<Item> work_, plan_;
-  std::deque<std::string> store_;
-  int depth_ = 0;
-};
-
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
-      case '{': out += "{{"; break;
-      case '}': out += "}}"; break;
-      default: out += c;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '{':
+        out += "{{";
+        break;
+      case '}':
+        out += "}}";
+        break;
+      default:
+        out += c;
     }
   }
   return out + '"';
@@ -280,7 +97,9 @@ class Printer {
     }
     out_.append(indent, ' ').append(close);
   }
-  void block(NodeId id, size_t indent, std::string_view close = "}") { body(id, ast_.children(id), indent, close); }
+  void block(NodeId id, size_t indent, std::string_view close = "}") {
+    body(id, ast_.children(id), indent, close);
+  }
 
   void head(Words& w, NodeId params, NodeId result) {
     w.node(params).space();
@@ -296,9 +115,15 @@ class Printer {
     const auto child = [&](size_t i) { return ast_.child(id, i); };
     const std::string_view text = ast_.text(id);
     switch (ast_.kind(id)) {
-      case Kind::Import: w.word("import").owned(quoted(text)); break;
-      case Kind::DefaultWeights: w.word("default_weights").owned(quoted(text)); break;
-      case Kind::Unused: w.word("unused").node(child(0)); break;
+      case Kind::Import:
+        w.word("import").owned(quoted(text));
+        break;
+      case Kind::DefaultWeights:
+        w.word("default_weights").owned(quoted(text));
+        break;
+      case Kind::Unused:
+        w.word("unused").node(child(0));
+        break;
       case Kind::Config:
         w.word("config").text("{");
         put(w, indent);
@@ -307,7 +132,9 @@ class Printer {
         w.word(text).text("{");
         put(w, indent);
         return body(id, ast_.children(id), indent, "}");
-      case Kind::ConfigEntry: w.node(id); break;
+      case Kind::ConfigEntry:
+        w.node(id);
+        break;
       case Kind::Require:
         w.word("require").node(child(0));
         if (child(1) != 0) w.text(",", true, kListComma).node(child(1));
@@ -363,7 +190,9 @@ class Printer {
         w.word(text).word("=", kAssign).node(child(0));
         if (child(1) != 0) w.space().node(child(1));
         break;
-      case Kind::Assign: w.node(child(0)).space().word("=", kAssign).node(child(1)); break;
+      case Kind::Assign:
+        w.node(child(0)).space().word("=", kAssign).node(child(1));
+        break;
       case Kind::Let:
         w.word("let");
         for (size_t i = 0; i < ast_.children(id).size(); ++i) {
@@ -371,7 +200,9 @@ class Printer {
           w.node(child(i));
         }
         break;
-      case Kind::ExprStmt: w.node(child(0)); break;
+      case Kind::ExprStmt:
+        w.node(child(0));
+        break;
       case Kind::Return:
         w.text("return");
         if (child(0) != 0) w.space().node(child(0));
@@ -384,7 +215,8 @@ class Printer {
         w.word("while").node(child(0)).space().text("{");
         put(w, indent);
         return block(child(1), indent);
-      case Kind::If: return if_chain(id, indent);
+      case Kind::If:
+        return if_chain(id, indent);
       case Kind::SuperKernel:
         w.word("superkernel");
         if (text == "none") w.text("none");
@@ -405,19 +237,34 @@ class Printer {
         w.space().text("{");
         put(w, indent);
         return block(child(2), indent);
-      case Kind::ScopeBegin: w.word("scope_begin").node(child(0)); break;
-      case Kind::ScopeEnd: w.word("scope_end").node(child(0)); break;
+      case Kind::ScopeBegin:
+        w.word("scope_begin").node(child(0));
+        break;
+      case Kind::ScopeEnd:
+        w.word("scope_end").node(child(0));
+        break;
       case Kind::Prefetch:
         w.word("prefetch").node(child(0)).space().word("after").node(child(1));
         if (child(2) != 0) w.space().word("max").node(child(2));
         when(w, child(3));
         break;
-      case Kind::Event: w.word("event").text(text); break;
-      case Kind::Record: w.word("record").node(child(0)); break;
-      case Kind::Wait: w.word("wait").node(child(0)); break;
-      case Kind::Gears: w.word("gears").node(child(0)); break;
-      case Kind::Dump: w.word(text).node(child(0)); break;
-      default: SK_ASSERT(false, "every statement and declaration has its line");
+      case Kind::Event:
+        w.word("event").text(text);
+        break;
+      case Kind::Record:
+        w.word("record").node(child(0));
+        break;
+      case Kind::Wait:
+        w.word("wait").node(child(0));
+        break;
+      case Kind::Gears:
+        w.word("gears").node(child(0));
+        break;
+      case Kind::Dump:
+        w.word(text).node(child(0));
+        break;
+      default:
+        SK_ASSERT(false, "every statement and declaration has its line");
     }
     put(w, indent);
   }

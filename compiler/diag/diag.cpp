@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kRules = static_cast<size_t>(Id::kCount);
 constexpr std::array<Rule, kRules> kTable = {{
-#define SK_DIAGNOSTIC(Name, id, name, severity, category, message) {id, name, Severity::severity, category, message},
+#define SK_DIAGNOSTIC(Name, id, name, severity, category, message) \
+  {id, name, Severity::severity, category, message},
 #include "compiler/diag/diagnostics.def"
 #undef SK_DIAGNOSTIC
 }};
@@ -18,10 +19,14 @@ constexpr std::array<Rule, kRules> kTable = {{
 
 std::string_view name(Severity severity) {
   switch (severity) {
-    case Severity::Error: return "error";
-    case Severity::Warning: return "warning";
-    case Severity::Perf: return "perf";
-    case Severity::Info: return "info";
+    case Severity::Error:
+      return "error";
+    case Severity::Warning:
+      return "warning";
+    case Severity::Perf:
+      return "perf";
+    case Severity::Info:
+      return "info";
   }
   return "error";
 }

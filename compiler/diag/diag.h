@@ -1,14 +1,15 @@
 // diag — what is wrong with the user's program: stable ids, places, notes and a way out
 //
-// diagnostics.def is the one table of ids, severities and wordings. A diagnostic is reported once for each place.
+// diagnostics.def is the one table of ids, severities and wordings. A diagnostic is reported once for each
+// place.
 #pragma once
+#include <fmt/format.h>
+
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "compiler/source/source.h"
 #include "runtime/base/span.h"
@@ -19,11 +20,11 @@ enum class Severity : uint8_t { Error, Warning, Perf, Info };
 std::string_view name(Severity severity);
 
 struct Rule {
-  std::string_view id;        // "SK3004"
-  std::string_view name;      // "shape-mismatch"
+  std::string_view id;    // "SK3004"
+  std::string_view name;  // "shape-mismatch"
   Severity severity;
   std::string_view category;
-  std::string_view message;   // fmt format with positional {}
+  std::string_view message;  // fmt format with positional {}
 };
 
 enum class Id : uint16_t {

@@ -7,7 +7,11 @@ namespace {
 /// Length of the UTF-8 character at `i`, or 0.
 size_t character(std::string_view text, size_t i) {
   const auto c = static_cast<unsigned char>(text[i]);
-  const size_t n = c < 0x80 ? 1 : c >= 0xc2 && c <= 0xdf ? 2 : c >= 0xe0 && c <= 0xef ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+  const size_t n = c < 0x80                 ? 1
+                   : c >= 0xc2 && c <= 0xdf ? 2
+                   : c >= 0xe0 && c <= 0xef ? 3
+                   : c >= 0xf0 && c <= 0xf4 ? 4
+                                            : 0;
   if (n == 0 || i + n > text.size()) return 0;
   for (size_t k = 1; k < n; ++k) {
     if ((static_cast<unsigned char>(text[i + k]) & 0xc0u) != 0x80u) return 0;
@@ -61,15 +65,17 @@ std::string to_json(const Diagnostic& d, const source::Sources& sources) {
   const Rule& row = rule(d.id);
   std::string notes;
   for (const Note& note : d.notes) {
-    notes += fmt::format(R"({}{{"kind":"note","message":{},{}}})", notes.empty() ? "" : ",", json_string(note.text),
-                         where(sources, note.span));
+    notes += fmt::format(R"({}{{"kind":"note","message":{},{}}})", notes.empty() ? "" : ",",
+                         json_string(note.text), where(sources, note.span));
   }
   for (const std::string& help : d.helps) {
-    notes += fmt::format(R"({}{{"kind":"help","message":{},{}}})", notes.empty() ? "" : ",", json_string(help), where(sources, {}));
+    notes += fmt::format(R"({}{{"kind":"help","message":{},{}}})", notes.empty() ? "" : ",",
+                         json_string(help), where(sources, {}));
   }
-  return fmt::format(R"({{"id":{},"name":{},"severity":{},"message":{},{},"notes":[{}],"fix":null,"url":{}}})",
-                     json_string(row.id), json_string(row.name), json_string(name(d.severity)), json_string(d.message),
-                     where(sources, d.span), notes, json_string(fmt::format("docs/diagnostics/{}.md", row.id)));
+  return fmt::format(
+      R"({{"id":{},"name":{},"severity":{},"message":{},{},"notes":[{}],"fix":null,"url":{}}})",
+      json_string(row.id), json_string(row.name), json_string(name(d.severity)), json_string(d.message),
+      where(sources, d.span), notes, json_string(fmt::format("docs/diagnostics/{}.md", row.id)));
 }
 
 }  // namespace skdsl::diag

@@ -18,7 +18,8 @@ size_t distance(std::string_view a, std::string_view b, size_t limit) {
     size_t smallest = row[0];
     for (size_t i = 1; i <= a.size(); ++i) {
       row[i] = std::min({row[i - 1] + 1, back[i] + 1, back[i - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[i] = std::min(row[i], two_back[i - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[i] = std::min(row[i], two_back[i - 2] + 1);
       smallest = std::min(smallest, row[i]);
     }
     if (smallest > limit) return limit + 1;

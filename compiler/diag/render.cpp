@@ -16,8 +16,8 @@
 namespace skdsl::diag {
 namespace {
 
-constexpr size_t kWindow = 120;    // bytes of a line that are shown at most
-constexpr size_t kBeforeSpan = 40; // of them before the span, when the line is cut
+constexpr size_t kWindow = 120;     // bytes of a line that are shown at most
+constexpr size_t kBeforeSpan = 40;  // of them before the span, when the line is cut
 constexpr size_t kTab = 4;
 
 struct Style {
@@ -28,10 +28,14 @@ struct Style {
   std::string_view of(Severity severity) const {
     if (!on) return "";
     switch (severity) {
-      case Severity::Error: return "\x1b[1;31m";
-      case Severity::Warning: return "\x1b[1;33m";
-      case Severity::Perf: return "\x1b[1;35m";
-      case Severity::Info: return "\x1b[1;36m";
+      case Severity::Error:
+        return "\x1b[1;31m";
+      case Severity::Warning:
+        return "\x1b[1;33m";
+      case Severity::Perf:
+        return "\x1b[1;35m";
+      case Severity::Info:
+        return "\x1b[1;36m";
     }
     return "";
   }
@@ -59,7 +63,8 @@ Shown shown(std::string_view bytes) {
     } else {
       out.text.append(bytes.substr(i, n));
       // CJK and full-width forms take two columns.
-      const bool wide = c >= 0xf0 || (c >= 0xe3 && c <= 0xed) || (c == 0xef && n == 3 && static_cast<unsigned char>(bytes[i + 1]) >= 0xbc);
+      const bool wide = c >= 0xf0 || (c >= 0xe3 && c <= 0xed) ||
+                        (c == 0xef && n == 3 && static_cast<unsigned char>(bytes[i + 1]) >= 0xbc);
       out.columns += wide ? 2 : 1;
     }
     i += n;
@@ -74,8 +79,8 @@ size_t border(std::string_view line, size_t at) {
   return at;
 }
 
-void excerpt(std::string& out, Span span, const source::Sources& sources, Style style, std::string_view caret_colour,
-             size_t gutter) {
+void excerpt(std::string& out, Span span, const source::Sources& sources, Style style,
+             std::string_view caret_colour, size_t gutter) {
   const Loc loc = sources.loc(span);
   const std::string_view line = sources.line(loc.file, loc.line);
   const size_t begin = border(line, loc.column - 1);
@@ -92,11 +97,11 @@ void excerpt(std::string& out, Span span, const source::Sources& sources, Style 
   const std::string_view head = from > 0 ? "…" : "";
   const std::string_view tail = to < line.size() ? "…" : "";
   out += fmt::format("{:{}} {}|{}\n", "", gutter, style.blue(), style.reset());
-  out += fmt::format("{}{:>{}} |{} {}{}{}{}{}\n", style.blue(), loc.line, gutter, style.reset(), head, before.text, marked.text,
-                     after.text, tail);
+  out += fmt::format("{}{:>{}} |{} {}{}{}{}{}\n", style.blue(), loc.line, gutter, style.reset(), head,
+                     before.text, marked.text, after.text, tail);
   out += fmt::format("{:{}} {}|{} {:{}}{}{}{}\n", "", gutter, style.blue(), style.reset(), "",
-                     before.columns + (from > 0 ? 1 : 0), caret_colour, std::string(std::max<size_t>(1, marked.columns), '^'),
-                     style.reset());
+                     before.columns + (from > 0 ? 1 : 0), caret_colour,
+                     std::string(std::max<size_t>(1, marked.columns), '^'), style.reset());
 }
 
 size_t gutter_width(const Diagnostic& d, const source::Sources& sources) {
@@ -110,12 +115,12 @@ size_t gutter_width(const Diagnostic& d, const source::Sources& sources) {
 std::string to_human(const Diagnostic& d, const source::Sources& sources, bool colour) {
   const Style style{colour};
   const size_t gutter = gutter_width(d, sources);
-  std::string out = fmt::format("{}{}[{}]{}{}: {}{}\n", style.of(d.severity), name(d.severity), rule(d.id).id, style.reset(),
-                                style.bold(), d.message, style.reset());
+  std::string out = fmt::format("{}{}[{}]{}{}: {}{}\n", style.of(d.severity), name(d.severity), rule(d.id).id,
+                                style.reset(), style.bold(), d.message, style.reset());
   const auto place = [&](Span span, std::string_view caret_colour) {
     const Loc loc = sources.loc(span);
-    out += fmt::format("{:{}}{}-->{} {}:{}:{}\n", "", gutter, style.blue(), style.reset(), sources.name(loc.file), loc.line,
-                       loc.column);
+    out += fmt::format("{:{}}{}-->{} {}:{}:{}\n", "", gutter, style.blue(), style.reset(),
+                       sources.name(loc.file), loc.line, loc.column);
     excerpt(out, span, sources, style, caret_colour, gutter);
   };
   if (d.span) place(d.span, style.of(d.severity));

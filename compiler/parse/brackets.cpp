@@ -1,8 +1,8 @@
 // brackets — which token pairs with which, where statements end, and what to do when brackets do not pair
 //
-// A pass over the tokens keeps a stack of open brackets. The first thing that does not fit is reported and mended (the
-// bracket is struck out, or a `}` is thought in), and the pass starts again, so that one slip is one error and what
-// follows it is still read. After kMaxRepairs the text is given up.
+// A pass over the tokens keeps a stack of open brackets. The first thing that does not fit is reported and
+// mended (the bracket is struck out, or a `}` is thought in), and the pass starts again, so that one slip is
+// one error and what follows it is still read. After kMaxRepairs the text is given up.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,15 +16,19 @@ constexpr int kMaxRepairs = 16;
 
 class Arranger {
  public:
-  Arranger(const std::vector<Raw>& raw, std::string_view text, uint32_t file, std::vector<Token>& out, Problems& problems)
+  Arranger(const std::vector<Raw>& raw, std::string_view text, uint32_t file, std::vector<Token>& out,
+           Problems& problems)
       : raw_(raw), text_(text), file_(file), out_(out), problems_(problems) {}
 
   bool run() {
     for (int repair = 0; repair <= kMaxRepairs; ++repair) {
       switch (pass()) {
-        case Outcome::Fits: return true;
-        case Outcome::Mended: break;
-        case Outcome::Hopeless: return false;
+        case Outcome::Fits:
+          return true;
+        case Outcome::Mended:
+          break;
+        case Outcome::Hopeless:
+          return false;
       }
     }
     return false;
@@ -33,10 +37,10 @@ class Arranger {
  private:
   enum class Outcome { Fits, Mended, Hopeless };
   struct Open {
-    uint32_t type;   // LPAREN, LBRACKET, LBRACE or SK_OPEN
+    uint32_t type;  // LPAREN, LBRACKET, LBRACE or SK_OPEN
     uint32_t raw;
-    uint32_t token;  // index in out_
-    uint32_t indent; // of the line that it stands on
+    uint32_t token;   // index in out_
+    uint32_t indent;  // of the line that it stands on
   };
 
   Outcome pass() {
@@ -67,7 +71,9 @@ class Arranger {
       }
       switch (r.type) {
         case T::NEWLINE:
-        case T::SEMI: separator(r); break;
+        case T::SEMI:
+          separator(r);
+          break;
         case T::LPAREN:
         case T::LBRACKET:
         case T::LBRACE:
@@ -135,10 +141,27 @@ class Arranger {
   /// After these a newline ends nothing.
   static bool continues(uint32_t type) {
     switch (type) {
-      case T::ASSIGN: case T::COMMA: case T::THEN: case T::ELSE: case T::AND: case T::OR: case T::EQ: case T::NE: case T::LT:
-      case T::LE: case T::GT: case T::GE: case T::PLUS: case T::MINUS: case T::STAR: case T::SLASH: case T::PERCENT: case T::POW:
+      case T::ASSIGN:
+      case T::COMMA:
+      case T::THEN:
+      case T::ELSE:
+      case T::AND:
+      case T::OR:
+      case T::EQ:
+      case T::NE:
+      case T::LT:
+      case T::LE:
+      case T::GT:
+      case T::GE:
+      case T::PLUS:
+      case T::MINUS:
+      case T::STAR:
+      case T::SLASH:
+      case T::PERCENT:
+      case T::POW:
         return true;
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -171,7 +194,8 @@ class Arranger {
     if (last == 0 || out_[last - 1].type != T::RBRACE) return false;
     size_t first = out_[last - 1].match;
     const auto begins = [&](size_t k) {
-      return k == 0 || out_[k - 1].type == T::SEP || out_[k - 1].type == T::LBRACE || out_[k - 1].type == T::SK_OPEN;
+      return k == 0 || out_[k - 1].type == T::SEP || out_[k - 1].type == T::LBRACE ||
+             out_[k - 1].type == T::SK_OPEN;
     };
     while (!begins(first)) --first;
     return out_[first].type == T::REPLACE && is_word(out_[first + 1].type);
@@ -180,7 +204,8 @@ class Arranger {
   bool open(uint32_t i, uint32_t type) {
     const Raw& r = raw_[i];
     if (stack_.size() >= static_cast<size_t>(kMaxDepth)) {
-      problems_.add({file_, r.begin, r.end}, diag::Id::NestedTooDeep, {"brackets", fmt::format("{}", kMaxDepth)});
+      problems_.add({file_, r.begin, r.end}, diag::Id::NestedTooDeep,
+                    {"brackets", fmt::format("{}", kMaxDepth)});
       return false;
     }
     stack_.push_back({type, i, static_cast<uint32_t>(out_.size()), indent_});
@@ -238,17 +263,21 @@ class Arranger {
   void report_unclosed(const Open& opener, const Raw* before) {
     const Raw& r = raw_[opener.raw];
     Problem& p = opener.type == T::SK_OPEN
-                     ? problems_.add({file_, r.begin, r.end}, diag::Id::SuperKernelUnbalanced, {"this `<` of a super kernel is never closed by `>`"})
+                     ? problems_.add({file_, r.begin, r.end}, diag::Id::SuperKernelUnbalanced,
+                                     {"this `<` of a super kernel is never closed by `>`"})
                      : problems_.add({file_, r.begin, r.end}, diag::Id::UnbalancedBracket,
                                      {fmt::format("`{}` is never closed", opener_text(opener.type))});
     if (before != nullptr) {
       p.notes.push_back({{file_, before->begin, before->end},
-                         fmt::format("it should be closed before this `{}`", text_.substr(before->begin, before->end - before->begin))});
+                         fmt::format("it should be closed before this `{}`",
+                                     text_.substr(before->begin, before->end - before->begin))});
     }
     if (opener.type != T::SK_OPEN) return;
     const bool in_line = opener.raw + 1 < raw_.size() && raw_[opener.raw + 1].type != T::NEWLINE;
     p.helps.emplace_back("the closing `>` stands on its own line or at the end of a line");
-    if (in_line) p.helps.emplace_back("if this `<` compares: between `when` and the block comparisons stand in parentheses");
+    if (in_line)
+      p.helps.emplace_back(
+          "if this `<` compares: between `when` and the block comparisons stand in parentheses");
   }
 
   /// `)` or `]`.
@@ -260,7 +289,8 @@ class Arranger {
       return true;
     }
     bool opened = false;
-    for (size_t k = stack_.size(); k-- > 0 && (stack_[k].type == T::LPAREN || stack_[k].type == T::LBRACKET);) {
+    for (size_t k = stack_.size();
+         k-- > 0 && (stack_[k].type == T::LPAREN || stack_[k].type == T::LBRACKET);) {
       opened = opened || stack_[k].type == wanted;
     }
     const std::string_view closer = text_.substr(r.begin, r.end - r.begin);
@@ -269,13 +299,15 @@ class Arranger {
       struck_.insert(stack_.back().raw);
     } else if (!stack_.empty() && (stack_.back().type == T::LPAREN || stack_.back().type == T::LBRACKET)) {
       const Raw& o = raw_[stack_.back().raw];
-      problems_.add({file_, r.begin, r.end}, diag::Id::UnbalancedBracket,
-                    {fmt::format("`{}` closes `{}`", closer, opener_text(stack_.back().type))})
+      problems_
+          .add({file_, r.begin, r.end}, diag::Id::UnbalancedBracket,
+               {fmt::format("`{}` closes `{}`", closer, opener_text(stack_.back().type))})
           .notes.push_back({{file_, o.begin, o.end}, "opened here"});
       struck_.insert(stack_.back().raw);
       struck_.insert(i);
     } else {
-      problems_.add({file_, r.begin, r.end}, diag::Id::UnbalancedBracket, {fmt::format("`{}` closes nothing", closer)});
+      problems_.add({file_, r.begin, r.end}, diag::Id::UnbalancedBracket,
+                    {fmt::format("`{}` closes nothing", closer)});
       struck_.insert(i);
     }
     return false;
@@ -303,16 +335,21 @@ class Arranger {
   /// A declaration that stands no deeper than the line of an open `{` was hardly meant to be inside it.
   void note_declaration(uint32_t i) {
     const uint32_t type = raw_[i].type;
-    if (type != T::LAYER && type != T::MODEL && type != T::IMPORT && type != T::CONFIG && type != T::DRAFT) return;
+    if (type != T::LAYER && type != T::MODEL && type != T::IMPORT && type != T::CONFIG && type != T::DRAFT)
+      return;
     if (suspect_.found || stack_.empty() || !at_statement_start() || first_on_line_ != i) return;
-    if (type != T::LAYER && type != T::IMPORT && !(i + 1 < raw_.size() && (is_word(raw_[i + 1].type) || raw_[i + 1].type == T::LBRACE))) return;
+    if (type != T::LAYER && type != T::IMPORT &&
+        !(i + 1 < raw_.size() && (is_word(raw_[i + 1].type) || raw_[i + 1].type == T::LBRACE)))
+      return;
     const Open& opener = stack_.back();
-    if ((opener.type == T::LBRACE || opener.type == T::SK_OPEN) && indent_ <= opener.indent) suspect_ = {true, opener.raw, i};
+    if ((opener.type == T::LBRACE || opener.type == T::SK_OPEN) && indent_ <= opener.indent)
+      suspect_ = {true, opener.raw, i};
   }
 
   Outcome at_end() {
     if (!close_before_.empty()) {
-      if (const auto it = close_before_.find(static_cast<uint32_t>(raw_.size())); it != close_before_.end()) think_closed(it->second);
+      if (const auto it = close_before_.find(static_cast<uint32_t>(raw_.size())); it != close_before_.end())
+        think_closed(it->second);
     }
     if (stack_.empty()) {
       if (!out_.empty() && out_.back().type == T::SEP) out_.pop_back();
@@ -324,10 +361,13 @@ class Arranger {
       struck_.insert(opener.raw);
       return Outcome::Mended;
     }
-    // Brackets lack a partner somewhere before: the first closer that stands left of its opener's line shows where.
+    // Brackets lack a partner somewhere before: the first closer that stands left of its opener's line shows
+    // where.
     if (suspect_.found && !mended_.contains(suspect_.opener)) {
       mended_.insert(suspect_.opener);
-      report_unclosed({raw_[suspect_.opener].type == T::LT ? static_cast<uint32_t>(T::SK_OPEN) : raw_[suspect_.opener].type, suspect_.opener, 0, 0},
+      report_unclosed({raw_[suspect_.opener].type == T::LT ? static_cast<uint32_t>(T::SK_OPEN)
+                                                           : raw_[suspect_.opener].type,
+                       suspect_.opener, 0, 0},
                       &raw_[suspect_.before]);
       ++close_before_[suspect_.before];
       return Outcome::Mended;
@@ -349,7 +389,7 @@ class Arranger {
   std::vector<Token>& out_;
   Problems& problems_;
   std::vector<Open> stack_;
-  int header_depth_ = -1;  // bracket depth of a super-kernel header that waits for its `<`
+  int header_depth_ = -1;       // bracket depth of a super-kernel header that waits for its `<`
   uint32_t indent_ = 0;         // bytes before the first token of the current line
   uint32_t first_on_line_ = 0;  // that token
   Suspect suspect_;
@@ -360,7 +400,8 @@ class Arranger {
 
 }  // namespace
 
-bool arrange(const std::vector<Raw>& raw, std::string_view text, uint32_t file, std::vector<Token>& out, Problems& problems) {
+bool arrange(const std::vector<Raw>& raw, std::string_view text, uint32_t file, std::vector<Token>& out,
+             Problems& problems) {
   return Arranger(raw, text, file, out, problems).run();
 }
 

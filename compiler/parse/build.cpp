@@ -16,14 +16,16 @@ Span Builder::span_of(antlr4::ParserRuleContext* c) const {
   return {file_, begin, std::max(begin, end)};
 }
 
-NodeId Builder::add(Kind kind, Span span, std::string_view text, std::span<const NodeId> children, uint8_t flags, Span name_span) {
+NodeId Builder::add(Kind kind, Span span, std::string_view text, std::span<const NodeId> children,
+                    uint8_t flags, Span name_span) {
   const NodeId id = ast_.add(kind, span, text, children, flags, name_span);
   if (ast::group(kind) == ast::Group::Expr) {
     uint32_t deepest = 0;
     for (const NodeId child : children) deepest = std::max(deepest, depth(child));
     depth_.resize(id + 1, 1);
     depth_[id] = deepest + 1;
-    // Long chains inside deep brackets would multiply; whoever walks the tree by recursion relies on this bound.
+    // Long chains inside deep brackets would multiply; whoever walks the tree by recursion relies on this
+    // bound.
     if (depth_[id] > static_cast<uint32_t>(kMaxChain + 4 * kMaxDepth)) too_long(depth_[id], span);
   }
   return id;
@@ -31,7 +33,9 @@ NodeId Builder::add(Kind kind, Span span, std::string_view text, std::span<const
 
 bool Builder::too_long(size_t length, Span span) {
   if (length <= static_cast<size_t>(kMaxChain)) return false;
-  if (!failed) problem(span, diag::Id::ChainTooLong, {fmt::format("{}", kMaxChain)}).helps.emplace_back("compute parts of it into names of their own");
+  if (!failed)
+    problem(span, diag::Id::ChainTooLong, {fmt::format("{}", kMaxChain)})
+        .helps.emplace_back("compute parts of it into names of their own");
   return true;
 }
 
@@ -51,7 +55,8 @@ NodeId Builder::block(antlr4::Token* open, antlr4::Token* close) {
   return id;
 }
 
-NodeId Builder::with_content(Kind kind, antlr4::ParserRuleContext* c, antlr4::Token* label, antlr4::Token* open, Ids head) {
+NodeId Builder::with_content(Kind kind, antlr4::ParserRuleContext* c, antlr4::Token* label,
+                             antlr4::Token* open, Ids head) {
   BlockContent* const b = content(open);
   head.insert(head.end(), b->items.begin(), b->items.end());
   const NodeId id = label != nullptr ? named(kind, c, label, head) : add(kind, span_of(c), "", head);
@@ -68,7 +73,9 @@ NodeId Builder::import_decl(P::ImportDeclContext* c) {
   return add(Kind::Import, span_of(c), unescape(s.begin + 1, s.end - 1), {}, 0, s);
 }
 
-NodeId Builder::config_decl(P::ConfigDeclContext* c) { return with_content(Kind::Config, c, nullptr, c->open, {}); }
+NodeId Builder::config_decl(P::ConfigDeclContext* c) {
+  return with_content(Kind::Config, c, nullptr, c->open, {});
+}
 
 NodeId Builder::config_item(P::ConfigItemContext* c) {
   if (c->condition != nullptr) {
@@ -104,8 +111,12 @@ NodeId Builder::layer_decl(P::LayerDeclContext* c) {
   const NodeId head = params(c->head);
   return with_content(Kind::Layer, c, c->label, c->open, {head});
 }
-NodeId Builder::model_decl(P::ModelDeclContext* c) { return with_content(Kind::Model, c, c->label, c->open, {}); }
-NodeId Builder::draft_decl(P::DraftDeclContext* c) { return with_content(Kind::Draft, c, c->label, c->open, {}); }
+NodeId Builder::model_decl(P::ModelDeclContext* c) {
+  return with_content(Kind::Model, c, c->label, c->open, {});
+}
+NodeId Builder::draft_decl(P::DraftDeclContext* c) {
+  return with_content(Kind::Draft, c, c->label, c->open, {});
+}
 
 NodeId Builder::extern_decl(P::ExternDeclContext* c) {
   const NodeId head = params(c->head);
@@ -161,7 +172,9 @@ NodeId Builder::default_weights(P::DefaultWeightsContext* c) {
   const Span s = span_of(c->path);
   return add(Kind::DefaultWeights, span_of(c), unescape(s.begin + 1, s.end - 1), {}, 0, s);
 }
-NodeId Builder::unused_decl(P::UnusedDeclContext* c) { return add(Kind::Unused, span_of(c), "", {path_string(c->path)}); }
+NodeId Builder::unused_decl(P::UnusedDeclContext* c) {
+  return add(Kind::Unused, span_of(c), "", {path_string(c->path)});
+}
 
 NodeId Builder::instance_decl(P::InstanceDeclContext* c) {
   const NodeId value = expr(c->value);
@@ -193,11 +206,13 @@ NodeId Builder::type(P::TypeContext* c) {
 
 NodeId Builder::element_type(NodeId expression) {
   const Span span = ast_.span(expression);
-  if (ast_.kind(expression) == Kind::Name) return add(Kind::TypeName, span, std::string(ast_.text(expression)), {}, 0, span);
+  if (ast_.kind(expression) == Kind::Name)
+    return add(Kind::TypeName, span, std::string(ast_.text(expression)), {}, 0, span);
   if (ast_.kind(expression) == Kind::Index && ast_.kind(ast_.child(expression, 0)) == Kind::Name) {
     const NodeId base = ast_.child(expression, 0);
     const Ids dims(ast_.children(expression).begin() + 1, ast_.children(expression).end());
-    if (ast_.text(base) == "list" && dims.size() == 1) return add(Kind::TypeList, span, "", {element_type(dims[0])});
+    if (ast_.text(base) == "list" && dims.size() == 1)
+      return add(Kind::TypeList, span, "", {element_type(dims[0])});
     return add(Kind::TypeTensor, span, std::string(ast_.text(base)), dims, 0, ast_.span(base));
   }
   syntax(span, "expected a type as the element of `list[…]`").helps.emplace_back("for example `list[int]`");
@@ -245,7 +260,8 @@ NodeId Builder::if_stmt(P::IfStmtContext* c) {
             {"branches of `else if`", fmt::format("{}", kMaxChain)});
     return 0;
   }
-  const bool last_is_plain = !c->branches.empty() && span_of(c->branches.back()).begin > span_of(c->ifs.back()).begin;
+  const bool last_is_plain =
+      !c->branches.empty() && span_of(c->branches.back()).begin > span_of(c->ifs.back()).begin;
   if (c->bodies.size() > n + 1 || (c->bodies.size() == n + 1 && !last_is_plain)) {
     syntax(span_of(c->branches.back()), "`else` follows an `else` without `if`");
     return 0;
@@ -285,11 +301,13 @@ NodeId Builder::superkernel_stmt(P::SuperkernelStmtContext* c) {
   const NodeId label = optional(c->label);
   const NodeId opts = options(c->opts, c->open);
   const NodeId guard = when(c->guard);
-  return add(Kind::SuperKernel, span_of(c), c->none != nullptr ? "none" : "", {label, opts, guard, block(c->open, c->close)});
+  return add(Kind::SuperKernel, span_of(c), c->none != nullptr ? "none" : "",
+             {label, opts, guard, block(c->open, c->close)});
 }
 
 NodeId Builder::scope_stmt(P::ScopeStmtContext* c) {
-  return add(c->edge->getType() == T::SCOPE_BEGIN ? Kind::ScopeBegin : Kind::ScopeEnd, span_of(c), "", {expr(c->label)});
+  return add(c->edge->getType() == T::SCOPE_BEGIN ? Kind::ScopeBegin : Kind::ScopeEnd, span_of(c), "",
+             {expr(c->label)});
 }
 
 NodeId Builder::stream_stmt(P::StreamStmtContext* c) {
@@ -318,22 +336,29 @@ NodeId Builder::event_stmt(P::EventStmtContext* c) {
   return add(c->verb->getType() == T::RECORD ? Kind::Record : Kind::Wait, span_of(c), "", {event});
 }
 
-NodeId Builder::gears_stmt(P::GearsStmtContext* c) { return add(Kind::Gears, span_of(c), "", {place(c->value)}); }
+NodeId Builder::gears_stmt(P::GearsStmtContext* c) {
+  return add(Kind::Gears, span_of(c), "", {place(c->value)});
+}
 
-NodeId Builder::dump_stmt(P::DumpStmtContext* c) { return add(Kind::Dump, span_of(c), text_of(c->verb), {expr(c->value)}); }
+NodeId Builder::dump_stmt(P::DumpStmtContext* c) {
+  return add(Kind::Dump, span_of(c), text_of(c->verb), {expr(c->value)});
+}
 
 NodeId Builder::value_stmt(P::ValueStmtContext* c) {
   const NodeId left = list(c->left);
   const bool tuple = ast_.kind(left) == Kind::Tuple;
   if (c->right == nullptr) {
-    if (tuple) syntax(span_of(c), "a list of values alone does nothing").helps.emplace_back("write `name, name = …` or `return a, b`");
+    if (tuple)
+      syntax(span_of(c), "a list of values alone does nothing")
+          .helps.emplace_back("write `name, name = …` or `return a, b`");
     return add(Kind::ExprStmt, span_of(c), "", {left});
   }
   const auto check = [&](NodeId target) {
     const Kind kind = ast_.kind(target);
     if (kind == Kind::Name || (!tuple && (kind == Kind::Index || kind == Kind::Member))) return;
     if (!failed) {
-      syntax(ast_.span(target), tuple ? "expected a name on the left of `=`" : "expected a name, an element or a member on the left of `=`");
+      syntax(ast_.span(target), tuple ? "expected a name on the left of `=`"
+                                      : "expected a name, an element or a member on the left of `=`");
     }
   };
   if (tuple) {

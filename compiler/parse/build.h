@@ -37,15 +37,16 @@ class PieceTokenObject : public antlr4::Token {
   std::string toString() const override { return {}; }
 };
 
-/// Makes nodes; problems of its own (assigning to a call, chains too long) are reported and leave the piece out.
+/// Makes nodes; problems of its own (assigning to a call, chains too long) are reported and leave the piece
+/// out.
 class Builder {
  public:
   Builder(ast::Ast& ast, std::string_view text, uint32_t file, Problems& problems)
       : ast_(ast), text_(text), file_(file), problems_(problems) {}
 
-  std::vector<BlockContent>* blocks = nullptr;                           // of the piece at hand
-  std::unordered_map<uint32_t, ast::NodeId> strings;                     // by where they begin: parsed beforehand
-  bool failed = false;                                                   // the piece at hand has a problem
+  std::vector<BlockContent>* blocks = nullptr;        // of the piece at hand
+  std::unordered_map<uint32_t, ast::NodeId> strings;  // by where they begin: parsed beforehand
+  bool failed = false;                                // the piece at hand has a problem
 
   ast::NodeId import_decl(P::ImportDeclContext* c);
   ast::NodeId config_decl(P::ConfigDeclContext* c);
@@ -79,11 +80,12 @@ class Builder {
   ast::NodeId value_stmt(P::ValueStmtContext* c);
   ast::NodeId expr(P::ExprContext* c);
 
-  ast::NodeId add(ast::Kind kind, Span span, std::string_view text, std::span<const ast::NodeId> children, uint8_t flags = 0,
-                  Span name_span = {});
-  ast::NodeId add(ast::Kind kind, Span span, std::string_view text, std::initializer_list<ast::NodeId> children,
-                  uint8_t flags = 0, Span name_span = {}) {
-    return add(kind, span, text, std::span<const ast::NodeId>(children.begin(), children.size()), flags, name_span);
+  ast::NodeId add(ast::Kind kind, Span span, std::string_view text, std::span<const ast::NodeId> children,
+                  uint8_t flags = 0, Span name_span = {});
+  ast::NodeId add(ast::Kind kind, Span span, std::string_view text,
+                  std::initializer_list<ast::NodeId> children, uint8_t flags = 0, Span name_span = {}) {
+    return add(kind, span, text, std::span<const ast::NodeId>(children.begin(), children.size()), flags,
+               name_span);
   }
   /// A string whose interpolations are in `strings`, or a plain one.
   ast::NodeId string(antlr4::Token* t);
@@ -93,7 +95,9 @@ class Builder {
     failed = true;
     return problems_.add(span, id, std::move(args));
   }
-  Problem& syntax(Span span, std::string message) { return problem(span, diag::Id::SyntaxError, {std::move(message)}); }
+  Problem& syntax(Span span, std::string message) {
+    return problem(span, diag::Id::SyntaxError, {std::move(message)});
+  }
   Span span_of(antlr4::Token* t) const {
     return {file_, static_cast<uint32_t>(t->getStartIndex()), static_cast<uint32_t>(t->getStopIndex())};
   }
@@ -104,11 +108,12 @@ class Builder {
 
  private:
   using Ids = std::vector<ast::NodeId>;
-  ast::NodeId named(ast::Kind kind, antlr4::ParserRuleContext* c, antlr4::Token* label, std::span<const ast::NodeId> children,
-                    uint8_t flags = 0) {
+  ast::NodeId named(ast::Kind kind, antlr4::ParserRuleContext* c, antlr4::Token* label,
+                    std::span<const ast::NodeId> children, uint8_t flags = 0) {
     return add(kind, span_of(c), text_of(label), children, flags, span_of(label));
   }
-  ast::NodeId with_content(ast::Kind kind, antlr4::ParserRuleContext* c, antlr4::Token* label, antlr4::Token* open, Ids head);
+  ast::NodeId with_content(ast::Kind kind, antlr4::ParserRuleContext* c, antlr4::Token* label,
+                           antlr4::Token* open, Ids head);
   BlockContent* content(antlr4::Token* open);
   ast::NodeId block(P::BlockContext* c) { return block(c->open, c->close); }
   ast::NodeId block(antlr4::Token* open, antlr4::Token* close);

@@ -1,7 +1,7 @@
 // build_expr — expressions: precedence, calls, literals
 //
-// The grammar gives an expression as a flat chain of terms and operators; the tree is built here with two stacks. From
-// loose to tight: or · and · not · comparison · + - · * / % · unary minus · ** (right to left).
+// The grammar gives an expression as a flat chain of terms and operators; the tree is built here with two
+// stacks. From loose to tight: or · and · not · comparison · + - · * / % · unary minus · ** (right to left).
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -21,15 +21,21 @@ enum Level : int { kOr = 1, kAnd, kNot, kCompare, kSum, kProduct, kMinus, kPower
 
 int level(size_t type) {
   switch (type) {
-    case T::OR: return kOr;
-    case T::AND: return kAnd;
+    case T::OR:
+      return kOr;
+    case T::AND:
+      return kAnd;
     case T::PLUS:
-    case T::MINUS: return kSum;
+    case T::MINUS:
+      return kSum;
     case T::STAR:
     case T::SLASH:
-    case T::PERCENT: return kProduct;
-    case T::POW: return kPower;
-    default: return kCompare;
+    case T::PERCENT:
+      return kProduct;
+    case T::POW:
+      return kPower;
+    default:
+      return kCompare;
   }
 }
 
@@ -52,7 +58,8 @@ NodeId Builder::expr(P::ExprContext* c) {
   NodeId otherwise = chain(c);
   const uint32_t end = span_of(c).end;
   for (size_t i = conditions.size(); i-- > 0;) {
-    otherwise = add(Kind::IfExpr, {file_, span_of(c->branches[i]->head).begin, end}, "", {conditions[i], values[i], otherwise});
+    otherwise = add(Kind::IfExpr, {file_, span_of(c->branches[i]->head).begin, end}, "",
+                    {conditions[i], values[i], otherwise});
   }
   return otherwise;
 }
@@ -67,20 +74,21 @@ NodeId Builder::chain(P::ExprContext* c) {
     const NodeId right = operands.back();
     operands.pop_back();
     if (op.unary) {
-      operands.push_back(add(Kind::Unary, {file_, span_of(op.token).begin, ast_.span(right).end}, text_of(op.token), {right}, 0,
-                             span_of(op.token)));
+      operands.push_back(add(Kind::Unary, {file_, span_of(op.token).begin, ast_.span(right).end},
+                             text_of(op.token), {right}, 0, span_of(op.token)));
       return;
     }
     const NodeId left = operands.back();
     operands.pop_back();
-    operands.push_back(add(Kind::Binary, {file_, ast_.span(left).begin, ast_.span(right).end}, text_of(op.token), {left, right}, 0,
-                           span_of(op.token)));
+    operands.push_back(add(Kind::Binary, {file_, ast_.span(left).begin, ast_.span(right).end},
+                           text_of(op.token), {left, right}, 0, span_of(op.token)));
   };
   for (size_t i = 0; i <= c->rest.size(); ++i) {
     if (i > 0) {
       antlr4::Token* const op = c->rest[i - 1]->op;
       const int incoming = level(op->getType());
-      while (!operators.empty() && (operators.back().level > incoming || (operators.back().level == incoming && incoming != kPower))) {
+      while (!operators.empty() && (operators.back().level > incoming ||
+                                    (operators.back().level == incoming && incoming != kPower))) {
         if (incoming == kCompare && operators.back().level == kCompare && !failed) {
           syntax(span_of(op), "comparisons do not chain").helps.emplace_back("write `a < b and b < c`");
         }
@@ -105,7 +113,9 @@ NodeId Builder::chain(P::ExprContext* c) {
 }
 
 NodeId Builder::place(P::TermContext* c) {
-  if (!c->prefixes.empty()) syntax(span_of(c->prefixes[0]), fmt::format("expected a name or path, found `{}`", text_of(c->prefixes[0])));
+  if (!c->prefixes.empty())
+    syntax(span_of(c->prefixes[0]),
+           fmt::format("expected a name or path, found `{}`", text_of(c->prefixes[0])));
   return term(c);
 }
 
@@ -132,7 +142,10 @@ NodeId Builder::number(antlr4::Token* t, Kind kind) {
     const auto [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
     fits = error == std::errc();
     if (fits && kind == Kind::Bytes) {
-      const double unit = digits.ends_with("KiB") ? 0x1p10 : digits.ends_with("MiB") ? 0x1p20 : digits.ends_with("GiB") ? 0x1p30 : 1.0;
+      const double unit = digits.ends_with("KiB")   ? 0x1p10
+                          : digits.ends_with("MiB") ? 0x1p20
+                          : digits.ends_with("GiB") ? 0x1p30
+                                                    : 1.0;
       fits = std::strtod(digits.c_str(), nullptr) * unit < 0x1p63;
     }
   }
@@ -143,12 +156,18 @@ NodeId Builder::number(antlr4::Token* t, Kind kind) {
 NodeId Builder::primary(P::TermContext* c) {
   if (c->atom != nullptr) {
     switch (c->atom->getType()) {
-      case T::IDENT: return add(Kind::Name, span_of(c->atom), text_of(c->atom), {}, 0, span_of(c->atom));
-      case T::INT: return number(c->atom, Kind::Int);
-      case T::FLOAT: return number(c->atom, Kind::Float);
-      case T::BYTES: return number(c->atom, Kind::Bytes);
-      case T::STRING: return string(c->atom);
-      default: return add(Kind::Bool, span_of(c->atom), text_of(c->atom), {});
+      case T::IDENT:
+        return add(Kind::Name, span_of(c->atom), text_of(c->atom), {}, 0, span_of(c->atom));
+      case T::INT:
+        return number(c->atom, Kind::Int);
+      case T::FLOAT:
+        return number(c->atom, Kind::Float);
+      case T::BYTES:
+        return number(c->atom, Kind::Bytes);
+      case T::STRING:
+        return string(c->atom);
+      default:
+        return add(Kind::Bool, span_of(c->atom), text_of(c->atom), {});
     }
   }
   return bracketed(c->group);
@@ -172,7 +191,8 @@ NodeId Builder::bracketed(P::BracketedContext* c) {
 NodeId Builder::suffix(P::SuffixContext* c, NodeId base) {
   const uint32_t begin = ast_.span(base).begin;
   if (c->label != nullptr) {
-    return add(Kind::Member, {file_, begin, span_of(c->label).end}, text_of(c->label), {base}, 0, span_of(c->label));
+    return add(Kind::Member, {file_, begin, span_of(c->label).end}, text_of(c->label), {base}, 0,
+               span_of(c->label));
   }
   const Span span = {file_, begin, span_of(c->close).end};
   Ids ids = {base};

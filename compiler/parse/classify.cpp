@@ -1,7 +1,8 @@
 // classify — which words of a piece are keywords
 //
-// Words such as `stream`, `max` or `event` are keywords only where a statement of theirs begins or where they stand
-// after an operand; elsewhere they are names. Deciding it here keeps the grammar at one token of look-ahead.
+// Words such as `stream`, `max` or `event` are keywords only where a statement of theirs begins or where they
+// stand after an operand; elsewhere they are names. Deciding it here keeps the grammar at one token of
+// look-ahead.
 #include "compiler/parse/parse.h"
 #include "compiler/parse/tokens.h"
 
@@ -13,10 +14,17 @@ enum class Follow : uint8_t { Word, WordOrString, String, Brace, Operand, Option
 
 bool begins_statement(uint32_t type, Follow& follow) {
   switch (type) {
-    case T::MODEL: case T::DRAFT: case T::REPLACE: case T::EVENT: case T::RECORD: case T::WAIT: case T::PREFETCH:
+    case T::MODEL:
+    case T::DRAFT:
+    case T::REPLACE:
+    case T::EVENT:
+    case T::RECORD:
+    case T::WAIT:
+    case T::PREFETCH:
       follow = Follow::Word;
       return true;
-    case T::DEFAULT_WEIGHTS: case T::UNUSED:
+    case T::DEFAULT_WEIGHTS:
+    case T::UNUSED:
       follow = Follow::String;
       return true;
     case T::STREAM:
@@ -25,18 +33,22 @@ bool begins_statement(uint32_t type, Follow& follow) {
     case T::CONFIG:
       follow = Follow::Brace;
       return true;
-    case T::GEARS: case T::DUMP: case T::TAP:
+    case T::GEARS:
+    case T::DUMP:
+    case T::TAP:
       follow = Follow::Operand;
       return true;
     case T::CORES:
       follow = Follow::Options;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
 bool is_literal(uint32_t type) {
-  return type == T::STRING || type == T::INT || type == T::FLOAT || type == T::BYTES || type == T::TRUE || type == T::FALSE;
+  return type == T::STRING || type == T::INT || type == T::FLOAT || type == T::BYTES || type == T::TRUE ||
+         type == T::FALSE;
 }
 
 /// Words that follow an operand: `from`, `max`, …
@@ -52,7 +64,8 @@ bool is_soft(uint32_t type) {
 bool is_name(uint32_t type) { return type == T::IDENT || is_soft(type); }
 
 bool ends_operand(uint32_t type) {
-  return type == T::IDENT || type == T::RPAREN || type == T::RBRACKET || type == T::RBRACE || is_literal(type);
+  return type == T::IDENT || type == T::RPAREN || type == T::RBRACKET || type == T::RBRACE ||
+         is_literal(type);
 }
 
 /// The token that closes the bracket at `i`, or the size.
@@ -68,23 +81,28 @@ size_t closer(const std::vector<PieceToken>& piece, size_t i) {
 }
 
 bool ends_header(const std::vector<PieceToken>& piece, size_t i) {
-  return i >= piece.size() || piece[i].type == T::WHEN || piece[i].type == T::LBRACE || piece[i].type == T::SK_OPEN;
+  return i >= piece.size() || piece[i].type == T::WHEN || piece[i].type == T::LBRACE ||
+         piece[i].type == T::SK_OPEN;
 }
 
 bool keyword_here(const std::vector<PieceToken>& piece, Follow follow) {
   if (piece.size() < 2) return false;
   const uint32_t next = piece[1].type;
   switch (follow) {
-    case Follow::Word: return is_name(next);
-    case Follow::String: return next == T::STRING;
+    case Follow::Word:
+      return is_name(next);
+    case Follow::String:
+      return next == T::STRING;
     case Follow::WordOrString: {
       if (next == T::STRING) return true;
       const size_t end = next == T::LPAREN ? closer(piece, 1) + 1 : piece.size();
       return is_name(next) || (next == T::LPAREN && end < piece.size() && ends_header(piece, end));
     }
-    case Follow::Brace: return next == T::LBRACE;
+    case Follow::Brace:
+      return next == T::LBRACE;
     case Follow::Operand:
-      return is_name(next) || next == T::IF || next == T::NOT || is_literal(next) || next == T::LPAREN || next == T::LBRACKET || next == T::MINUS;
+      return is_name(next) || next == T::IF || next == T::NOT || is_literal(next) || next == T::LPAREN ||
+             next == T::LBRACKET || next == T::MINUS;
     case Follow::Options: {
       if (next != T::LPAREN) return false;
       const size_t end = closer(piece, 1) + 1;
@@ -119,8 +137,8 @@ bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Pro
 
   int depth = 0;
   constexpr int kNoneYet = -1, kOver = -2;
-  int options_depth = kNoneYet;  // bracket depth inside the option list
-  bool option_name = false;      // in an option list before `=`
+  int options_depth = kNoneYet;     // bracket depth inside the option list
+  bool option_name = false;         // in an option list before `=`
   std::vector<int> open_ifs = {0};  // conditional expressions without their `else` yet, for each bracket
   int nested = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -130,8 +148,8 @@ bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Pro
     switch (t.type) {
       case T::LPAREN:
       case T::LBRACKET:
-        if (t.type == T::LPAREN && has_options && depth == 0 && options_depth == kNoneYet && (head == T::CORES ? i == 1 : i >= 2) &&
-            ends_header(piece, closer(piece, i) + 1)) {
+        if (t.type == T::LPAREN && has_options && depth == 0 && options_depth == kNoneYet &&
+            (head == T::CORES ? i == 1 : i >= 2) && ends_header(piece, closer(piece, i) + 1)) {
           t.type = T::OPT_OPEN;
           options_depth = depth + 1;
           option_name = true;
@@ -162,14 +180,17 @@ bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Pro
       case T::WHEN:
         if (depth == 0 && previous != T::DOT) options_depth = kOver;
         break;
-      default: break;
+      default:
+        break;
     }
     if (!is_word(t.type)) continue;
     if (previous == T::DOT) {
       t.type = T::IDENT;
     } else if (depth == options_depth && option_name) {
-      t.type = next == T::ASSIGN && (previous == T::OPT_OPEN || previous == T::COMMA) ? T::ARG_NAME : T::IDENT;
-    } else if (depth > 0 && next == T::ASSIGN && (previous == T::LPAREN || previous == T::COMMA || previous == T::OPT_OPEN)) {
+      t.type =
+          next == T::ASSIGN && (previous == T::OPT_OPEN || previous == T::COMMA) ? T::ARG_NAME : T::IDENT;
+    } else if (depth > 0 && next == T::ASSIGN &&
+               (previous == T::LPAREN || previous == T::COMMA || previous == T::OPT_OPEN)) {
       t.type = T::ARG_NAME;
     } else if (i > 0 && is_soft(t.type)) {
       const bool keyword = is_infix_word(t.type) ? ends_operand(previous)
@@ -183,7 +204,8 @@ bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Pro
       } else {
         ++open_ifs.back();
         if (++nested > kMaxDepth) {
-          problems.add({file, t.begin, t.end}, diag::Id::NestedTooDeep, {"conditional expressions", fmt::format("{}", kMaxDepth)});
+          problems.add({file, t.begin, t.end}, diag::Id::NestedTooDeep,
+                       {"conditional expressions", fmt::format("{}", kMaxDepth)});
           return false;
         }
       }

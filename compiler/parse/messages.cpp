@@ -19,14 +19,19 @@ std::string quoted(std::string_view text) {
 std::vector<std::string> starters(Where where) {
   switch (where) {
     case Where::Top:
-      return {"import", "config", "fn", "layer", "model", "draft", "extern", "replace", "let", "return", "for", "if", "while",
-              "superkernel", "scope_begin", "scope_end", "stream", "cores", "prefetch", "event", "record", "wait", "gears", "dump", "tap"};
+      return {"import",      "config",    "fn",     "layer", "model",    "draft", "extern",
+              "replace",     "let",       "return", "for",   "if",       "while", "superkernel",
+              "scope_begin", "scope_end", "stream", "cores", "prefetch", "event", "record",
+              "wait",        "gears",     "dump",   "tap"};
     case Where::Members:
-      return {"weight", "const", "state", "let", "fn", "prefill", "decode", "forward", "default_weights", "unused"};
-    case Where::Config: return {"require"};
+      return {"weight", "const",   "state",           "let",   "fn", "prefill",
+              "decode", "forward", "default_weights", "unused"};
+    case Where::Config:
+      return {"require"};
     case Where::Statements:
-      return {"let", "return", "for", "if", "while", "superkernel", "scope_begin", "scope_end", "stream", "cores", "prefetch", "event",
-              "record", "wait", "gears", "dump", "tap"};
+      return {"let",         "return",    "for",    "if",    "while",    "superkernel",
+              "scope_begin", "scope_end", "stream", "cores", "prefetch", "event",
+              "record",      "wait",      "gears",  "dump",  "tap"};
   }
   return {};
 }
@@ -35,7 +40,8 @@ std::string misspelled_starter(const PieceStream& piece, Where where, std::strin
   if (piece.count() < 2 || piece.token(0).type != T::IDENT) return {};
   const uint32_t second = piece.token(1).type;
   bool block = false;
-  for (size_t i = 1; i < piece.count(); ++i) block = block || piece.token(i).type == T::LBRACE || piece.token(i).type == T::SK_OPEN;
+  for (size_t i = 1; i < piece.count(); ++i)
+    block = block || piece.token(i).type == T::LBRACE || piece.token(i).type == T::SK_OPEN;
   const bool juxtaposed = is_word(second) || second == T::STRING || second == T::INT || second == T::LBRACE;
   if (!juxtaposed && !block) return {};
   const std::string_view word = text.substr(piece.token(0).begin, piece.token(0).end - piece.token(0).begin);
@@ -44,8 +50,8 @@ std::string misspelled_starter(const PieceStream& piece, Where where, std::strin
 
 /// After these a newline does not end the statement.
 bool ends_no_line(uint32_t type) {
-  return type == T::ASSIGN || type == T::COMMA || (type >= T::POW && type <= T::GT) || type == T::AND || type == T::OR || type == T::THEN ||
-         type == T::ELSE;
+  return type == T::ASSIGN || type == T::COMMA || (type >= T::POW && type <= T::GT) || type == T::AND ||
+         type == T::OR || type == T::THEN || type == T::ELSE;
 }
 
 std::string joined(const std::vector<size_t>& tokens, std::string_view end) {
@@ -64,8 +70,8 @@ std::string joined(const std::vector<size_t>& tokens, std::string_view end) {
 
 }  // namespace
 
-void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& piece, Where where, const Token* after,
-                 std::string_view text, uint32_t file, Problems& problems) {
+void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& piece, Where where,
+                 const Token* after, std::string_view text, uint32_t file, Problems& problems) {
   const auto text_of = [&](const auto& t) { return text.substr(t.begin, t.end - t.begin); };
   if (const std::string meant = misspelled_starter(piece, where, text); !meant.empty()) {
     const PieceToken& word = piece.token(0);
@@ -100,12 +106,14 @@ void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& pi
   } else if (!expected.tokens.empty() && expected.tokens.size() <= 4) {
     wanted = joined(expected.tokens, expected.end);
   }
-  Problem& p = problems.syntax(span, wanted.empty() ? fmt::format("unexpected {}", found) : fmt::format("expected {} before {}", wanted, found));
+  Problem& p = problems.syntax(span, wanted.empty() ? fmt::format("unexpected {}", found)
+                                                    : fmt::format("expected {} before {}", wanted, found));
   if (at_end) return;
   const PieceToken& t = piece.token(stop.token);
   if (t.type == T::IDENT) {
-    static const std::vector<std::string> kInside = {"when", "from", "after", "max", "in", "then", "else", "by", "and", "or", "not",
-                                                     "for", "uninitialized", "op"};
+    static const std::vector<std::string> kInside = {"when",          "from", "after", "max", "in",  "then",
+                                                     "else",          "by",   "and",   "or",  "not", "for",
+                                                     "uninitialized", "op"};
     // Short names are too near to everything.
     const std::string meant = t.end - t.begin >= 4 ? diag::nearest(text_of(t), kInside) : std::string();
     if (!meant.empty()) {
@@ -118,8 +126,11 @@ void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& pi
   }
   for (size_t i = stop.token; i > 0 && i + 1 >= stop.token; --i) {
     const PieceToken& last = piece.token(i - 1);
-    if (!ends_no_line(last.type) || text.substr(last.end, piece.token(i).begin - last.end).find('\n') == std::string_view::npos) continue;
-    p.helps.push_back(fmt::format("the line before ends in {}, so the statement goes on in this one", quoted(text_of(last))));
+    if (!ends_no_line(last.type) ||
+        text.substr(last.end, piece.token(i).begin - last.end).find('\n') == std::string_view::npos)
+      continue;
+    p.helps.push_back(fmt::format("the line before ends in {}, so the statement goes on in this one",
+                                  quoted(text_of(last))));
     break;
   }
   if (expected.tokens.size() == 1 && expected.tokens[0] == T::SK_OPEN) {
@@ -127,29 +138,62 @@ void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& pi
   }
 }
 
-void report_misplaced(const PieceToken& first, Where where, std::string_view text, uint32_t file, Problems& problems) {
+void report_misplaced(const PieceToken& first, Where where, std::string_view text, uint32_t file,
+                      Problems& problems) {
   const std::string found = quoted(text.substr(first.begin, first.end - first.begin));
   const Span span = {file, first.begin, first.end};
   std::string_view home;
   switch (first.type) {
-    case T::WEIGHT: case T::CONST: case T::STATE: case T::PREFILL: case T::DECODE: case T::FORWARD: case T::DEFAULT_WEIGHTS: case T::UNUSED:
+    case T::WEIGHT:
+    case T::CONST:
+    case T::STATE:
+    case T::PREFILL:
+    case T::DECODE:
+    case T::FORWARD:
+    case T::DEFAULT_WEIGHTS:
+    case T::UNUSED:
       home = "a layer or model";
       break;
-    case T::IMPORT: case T::CONFIG: case T::LAYER: case T::MODEL: case T::DRAFT: case T::EXTERN: case T::REPLACE: case T::FN:
+    case T::IMPORT:
+    case T::CONFIG:
+    case T::LAYER:
+    case T::MODEL:
+    case T::DRAFT:
+    case T::EXTERN:
+    case T::REPLACE:
+    case T::FN:
       home = "the top level of a file";
       break;
-    case T::REQUIRE: home = "`config { … }`"; break;
-    case T::RETURN: case T::FOR: case T::STMT_IF: case T::WHILE: case T::SUPERKERNEL: case T::SCOPE_BEGIN: case T::SCOPE_END: case T::STREAM:
-    case T::CORES: case T::PREFETCH: case T::EVENT: case T::RECORD: case T::WAIT: case T::GEARS: case T::DUMP: case T::TAP:
+    case T::REQUIRE:
+      home = "`config { … }`";
+      break;
+    case T::RETURN:
+    case T::FOR:
+    case T::STMT_IF:
+    case T::WHILE:
+    case T::SUPERKERNEL:
+    case T::SCOPE_BEGIN:
+    case T::SCOPE_END:
+    case T::STREAM:
+    case T::CORES:
+    case T::PREFETCH:
+    case T::EVENT:
+    case T::RECORD:
+    case T::WAIT:
+    case T::GEARS:
+    case T::DUMP:
+    case T::TAP:
       home = "a function or phase body";
       break;
-    default: break;
+    default:
+      break;
   }
   if (!home.empty()) {
     problems.syntax(span, fmt::format("{} stands in {}, not here", found, home));
     return;
   }
-  const std::string_view wanted = where == Where::Members  ? "a member such as `weight`, `state` or `name = Layer(…)`"
+  const std::string_view wanted = where == Where::Members
+                                      ? "a member such as `weight`, `state` or `name = Layer(…)`"
                                   : where == Where::Config ? "a key such as `name: int = 1`"
                                   : where == Where::Top    ? "a declaration or statement"
                                                            : "a statement";

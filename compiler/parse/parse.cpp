@@ -1,8 +1,9 @@
 // parse — a file, piece by piece
 //
-// Blocks are walked by their brackets: the content of a block is cut at its separators into pieces, the blocks inside a
-// piece are parsed first, and the piece itself goes through the generated parser with those blocks shown as empty. So
-// recursion is as deep as brackets are, at most kMaxDepth, and an error costs one piece.
+// Blocks are walked by their brackets: the content of a block is cut at its separators into pieces, the
+// blocks inside a piece are parsed first, and the piece itself goes through the generated parser with those
+// blocks shown as empty. So recursion is as deep as brackets are, at most kMaxDepth, and an error costs one
+// piece.
 #include "compiler/parse/parse.h"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ class FileParser {
       : file_(file), text_(text), problems_(problems), build_(ast_, text, file, problems) {}
 
   ast::Ast run() {
-    std::vector<Raw> raw = lexer_.lex(text_, file_, 0, static_cast<uint32_t>(text_.size()), &comments_, problems_);
+    std::vector<Raw> raw =
+        lexer_.lex(text_, file_, 0, static_cast<uint32_t>(text_.size()), &comments_, problems_);
     const size_t lexical = problems_.size();
     if (!problems_.full() && arrange(raw, text_, file_, tokens_, problems_)) {
       broken_ = problems_.size() > lexical;
@@ -30,7 +32,8 @@ class FileParser {
       tokens_.clear();
     }
     std::vector<Raw>().swap(raw);
-    BlockContent top = content(0, static_cast<uint32_t>(tokens_.size()), Where::Top, 0, static_cast<uint32_t>(text_.size()), true);
+    BlockContent top = content(0, static_cast<uint32_t>(tokens_.size()), Where::Top, 0,
+                               static_cast<uint32_t>(text_.size()), true);
     const auto end = static_cast<uint32_t>(text_.size());
     ast_.root = ast_.add(Kind::File, {file_, 0, end}, "", top.items);
     if (!top.comments.inner.empty()) ast_.comments(ast_.root).inner = std::move(top.comments.inner);
@@ -50,7 +53,8 @@ class FileParser {
         continue;
       }
       uint32_t stop = i;
-      while (stop < last && tokens_[stop].type != T::SEP) stop = tokens_[stop].match != kNoMatch && opens(stop) ? tokens_[stop].match + 1 : stop + 1;
+      while (stop < last && tokens_[stop].type != T::SEP)
+        stop = tokens_[stop].match != kNoMatch && opens(stop) ? tokens_[stop].match + 1 : stop + 1;
       const uint32_t begin = tokens_[i].begin;
       const uint32_t end = tokens_[stop - 1].end;
       ast::Comments around;
@@ -106,7 +110,8 @@ class FileParser {
   }
   template <class Visit>
   void for_comments(uint32_t from, uint32_t to, Visit&& visit) {
-    auto it = std::lower_bound(comments_.begin(), comments_.end(), from, [](const Comment& c, uint32_t at) { return c.begin < at; });
+    auto it = std::lower_bound(comments_.begin(), comments_.end(), from,
+                               [](const Comment& c, uint32_t at) { return c.begin < at; });
     for (; it != comments_.end() && it->begin < to; ++it) {
       if (it->used) continue;
       it->used = true;
@@ -115,7 +120,8 @@ class FileParser {
   }
 
   /// Comments and blank lines between the previous piece (or the opening bracket) and this one.
-  void around_piece(uint32_t from, uint32_t begin, bool any, bool is_file, NodeId previous, BlockContent& block, ast::Comments& around) {
+  void around_piece(uint32_t from, uint32_t begin, bool any, bool is_file, NodeId previous,
+                    BlockContent& block, ast::Comments& around) {
     uint32_t at = from;
     bool first = true;
     for_comments(from, begin, [&](Comment& c) {
@@ -155,16 +161,20 @@ class FileParser {
     switch (first_token) {
       case T::LAYER:
       case T::MODEL:
-      case T::DRAFT: return Where::Members;
-      case T::CONFIG: return Where::Config;
-      default: return Where::Statements;
+      case T::DRAFT:
+        return Where::Members;
+      case T::CONFIG:
+        return Where::Config;
+      default:
+        return Where::Statements;
     }
   }
 
   /// What a block holds when the word before it is misspelled.
   Where inside_misspelled(uint32_t first, Where where) const {
     if (where == Where::Top && tokens_[first].type == T::IDENT) {
-      const std::string_view word = text_.substr(tokens_[first].begin, tokens_[first].end - tokens_[first].begin);
+      const std::string_view word =
+          text_.substr(tokens_[first].begin, tokens_[first].end - tokens_[first].begin);
       const std::string meant = diag::nearest(word, {"layer", "model", "draft", "config", "fn"});
       if (meant == "config") return Where::Config;
       if (!meant.empty() && meant != "fn") return Where::Members;
@@ -184,7 +194,8 @@ class FileParser {
       b.open = i;
       // A comment between this block and what follows it in the piece (`} // … else {`) belongs to its end.
       if (t.match + 1 < last) {
-        for_comments(tokens_[t.match].end, tokens_[t.match + 1].begin, [&](Comment& c) { b.comments.inner.push_back(text_of(c)); });
+        for_comments(tokens_[t.match].end, tokens_[t.match + 1].begin,
+                     [&](Comment& c) { b.comments.inner.push_back(text_of(c)); });
       }
       blocks.push_back(std::move(b));
       i = t.match;
@@ -210,12 +221,28 @@ class FileParser {
 
   static bool misplaced_by_brackets(uint32_t type, Where where) {
     switch (type) {
-      case T::WEIGHT: case T::CONST: case T::STATE: case T::PREFILL: case T::DECODE: case T::FORWARD: case T::DEFAULT_WEIGHTS: case T::UNUSED:
+      case T::WEIGHT:
+      case T::CONST:
+      case T::STATE:
+      case T::PREFILL:
+      case T::DECODE:
+      case T::FORWARD:
+      case T::DEFAULT_WEIGHTS:
+      case T::UNUSED:
         return where != Where::Members;
-      case T::REQUIRE: return where != Where::Config;
-      case T::IMPORT: case T::CONFIG: case T::FN: case T::LAYER: case T::MODEL: case T::DRAFT: case T::EXTERN: case T::REPLACE:
+      case T::REQUIRE:
+        return where != Where::Config;
+      case T::IMPORT:
+      case T::CONFIG:
+      case T::FN:
+      case T::LAYER:
+      case T::MODEL:
+      case T::DRAFT:
+      case T::EXTERN:
+      case T::REPLACE:
         return where != Where::Top;
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -228,7 +255,9 @@ class FileParser {
     for (uint32_t i = first; i < last; ++i) {
       const Token& t = tokens_[i];
       if ((t.type == T::LBRACE || t.type == T::SK_OPEN) && t.match != kNoMatch) i = t.match - 1;
-      if (t.type != T::STRING || text_.substr(t.begin, t.end - t.begin).find_first_of("{}") == std::string_view::npos) continue;
+      if (t.type != T::STRING ||
+          text_.substr(t.begin, t.end - t.begin).find_first_of("{}") == std::string_view::npos)
+        continue;
       if (kept.empty()) kept = std::move(view_);
       const NodeId id = interpolated(t);
       if (id == 0) ok = false;
@@ -244,7 +273,8 @@ class FileParser {
     uint32_t literal = t.begin + 1;
     build_.failed = false;
     const auto flush = [&](uint32_t to) {
-      if (to > literal) parts.push_back(build_.add(Kind::StrPart, {file_, literal, to}, build_.unescape(literal, to), {}));
+      if (to > literal)
+        parts.push_back(build_.add(Kind::StrPart, {file_, literal, to}, build_.unescape(literal, to), {}));
     };
     for (uint32_t i = literal; i < end; ++i) {
       const char c = text_[i];
@@ -258,7 +288,8 @@ class FileParser {
         continue;
       }
       if (c == '}') {
-        problems_.syntax({file_, i, i + 1}, "`}` in a string closes nothing").helps.emplace_back("for a brace itself write `}}`");
+        problems_.syntax({file_, i, i + 1}, "`}` in a string closes nothing")
+            .helps.emplace_back("for a brace itself write `}}`");
         return 0;
       }
       const size_t close = text_.substr(0, end).find('}', i);
@@ -277,7 +308,8 @@ class FileParser {
     }
     flush(end);
     if (build_.failed) return 0;
-    return build_.add(Kind::Str, {file_, t.begin, t.end}, text_.substr(t.begin + 1, end - t.begin - 1), parts);
+    return build_.add(Kind::Str, {file_, t.begin, t.end}, text_.substr(t.begin + 1, end - t.begin - 1),
+                      parts);
   }
 
   NodeId expression(uint32_t begin, uint32_t end) {
@@ -289,7 +321,8 @@ class FileParser {
     view_.clear();
     for (const Token& t : tokens) view_.push_back({t.begin, t.end, t.type, 0});
     if (view_.empty()) {
-      problems_.syntax({file_, begin - 1, end + 1}, "`{}` in a string holds no expression").helps.emplace_back("for the braces themselves write `{{}}`");
+      problems_.syntax({file_, begin - 1, end + 1}, "`{}` in a string holds no expression")
+          .helps.emplace_back("for the braces themselves write `{{}}`");
       return 0;
     }
     if (!classify(view_, false, file_, problems_)) return 0;

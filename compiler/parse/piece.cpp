@@ -1,7 +1,8 @@
 // piece — which rule reads a piece, and how the parser stops
 //
-// The generated parser builds no parse tree: the labels of its rules hold all that Builder needs, and everything of a
-// piece is freed before the next one. Its error strategy stops at the first error, since the next piece starts afresh.
+// The generated parser builds no parse tree: the labels of its rules hold all that Builder needs, and
+// everything of a piece is freed before the next one. Its error strategy stops at the first error, since the
+// next piece starts afresh.
 #include "compiler/parse/piece.h"
 
 #include "antlr4-runtime.h"
@@ -20,7 +21,9 @@ class StopStrategy : public antlr4::ANTLRErrorStrategy {
   void reportMatch(antlr4::Parser*) override {}
 
  private:
-  [[noreturn]] static void stop(antlr4::Parser* parser) { throw Stop{parser->getInputStream()->index(), parser->getState()}; }
+  [[noreturn]] static void stop(antlr4::Parser* parser) {
+    throw Stop{parser->getInputStream()->index(), parser->getState()};
+  }
 };
 
 /// A piece that went on behind its statement stops with this in place of a parser state.
@@ -43,11 +46,13 @@ constexpr unsigned kConfig = at(Where::Config);
 constexpr unsigned kStatements = at(Where::Statements) | kTop;
 
 #define SK_FORM(token, where, rule, build)                 \
-  {T::token, where, [](P& p, Builder& b) -> ast::NodeId {  \
-     auto* const context = p.rule();                       \
-     at_end(p);                                            \
-     return b.build(context);                              \
-   }}
+  {                                                        \
+    T::token, where, [](P& p, Builder& b) -> ast::NodeId { \
+      auto* const context = p.rule();                      \
+      at_end(p);                                           \
+      return b.build(context);                             \
+    }                                                      \
+  }
 constexpr Form kForms[] = {
     SK_FORM(IMPORT, kTop, importDecl, import_decl),
     SK_FORM(CONFIG, kTop, configDecl, config_decl),
@@ -129,7 +134,8 @@ struct PieceParser::Impl {
   P parser{&stream};
 
   template <class Read>
-  ast::NodeId guarded(const std::vector<PieceToken>& piece, uint32_t end, Builder& build, Read&& read, Stop& stopped) {
+  ast::NodeId guarded(const std::vector<PieceToken>& piece, uint32_t end, Builder& build, Read&& read,
+                      Stop& stopped) {
     stream.assign(piece, end);
     parser.reset();
     try {
@@ -157,7 +163,9 @@ struct PieceParser::Impl {
       if (type == static_cast<ssize_t>(antlr4::Token::EPSILON)) continue;
       out.tokens.push_back(static_cast<size_t>(type));
     }
-    const auto has = [&](size_t type) { return std::find(out.tokens.begin(), out.tokens.end(), type) != out.tokens.end(); };
+    const auto has = [&](size_t type) {
+      return std::find(out.tokens.begin(), out.tokens.end(), type) != out.tokens.end();
+    };
     out.expression = has(T::FLOAT) && has(T::LPAREN);
     out.type = !out.expression && has(T::IDENT) && has(T::LPAREN) && has(T::LBRACKET);
     return out;
@@ -171,8 +179,8 @@ PieceParser::PieceParser() : impl_(std::make_unique<Impl>()) {
 }
 PieceParser::~PieceParser() = default;
 
-ast::NodeId PieceParser::run(const std::vector<PieceToken>& piece, Where where, Builder& build, uint32_t end, const Token* after,
-                             std::string_view text, uint32_t file, Problems& problems) {
+ast::NodeId PieceParser::run(const std::vector<PieceToken>& piece, Where where, Builder& build, uint32_t end,
+                             const Token* after, std::string_view text, uint32_t file, Problems& problems) {
   build.failed = false;
   const Form* const form = find_form(piece[0].type, where);
   if (form == nullptr) {
@@ -188,8 +196,8 @@ ast::NodeId PieceParser::run(const std::vector<PieceToken>& piece, Where where, 
   return id;
 }
 
-ast::NodeId PieceParser::run_expression(const std::vector<PieceToken>& piece, Builder& build, uint32_t end, std::string_view text,
-                                        uint32_t file, Problems& problems) {
+ast::NodeId PieceParser::run_expression(const std::vector<PieceToken>& piece, Builder& build, uint32_t end,
+                                        std::string_view text, uint32_t file, Problems& problems) {
   build.failed = false;
   Stop stopped{static_cast<size_t>(-1), 0};
   const auto read = [](P& p, Builder& b) {

@@ -27,7 +27,9 @@ class PieceStream : public antlr4::TokenStream {
     const size_t i = k < 0 ? at_ - std::min(at_, static_cast<size_t>(-k)) : at_ + static_cast<size_t>(k) - 1;
     return &pool_[std::min(i, count_)];
   }
-  antlr4::Token* get(size_t i) const override { return const_cast<PieceTokenObject*>(&pool_[std::min(i, count_)]); }
+  antlr4::Token* get(size_t i) const override {
+    return const_cast<PieceTokenObject*>(&pool_[std::min(i, count_)]);
+  }
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
   size_t index() override { return at_; }
@@ -66,13 +68,13 @@ class PieceParser {
   PieceParser();
   ~PieceParser();
 
-  /// Parses the piece as what its first word says; 0 and a reported problem when it does not parse. `end` is where the
-  /// piece ends in the text, `after` the token that ended it.
-  ast::NodeId run(const std::vector<PieceToken>& piece, Where where, Builder& build, uint32_t end, const Token* after,
-                  std::string_view text, uint32_t file, Problems& problems);
+  /// Parses the piece as what its first word says; 0 and a reported problem when it does not parse. `end` is
+  /// where the piece ends in the text, `after` the token that ended it.
+  ast::NodeId run(const std::vector<PieceToken>& piece, Where where, Builder& build, uint32_t end,
+                  const Token* after, std::string_view text, uint32_t file, Problems& problems);
   /// Parses an expression alone.
-  ast::NodeId run_expression(const std::vector<PieceToken>& piece, Builder& build, uint32_t end, std::string_view text, uint32_t file,
-                             Problems& problems);
+  ast::NodeId run_expression(const std::vector<PieceToken>& piece, Builder& build, uint32_t end,
+                             std::string_view text, uint32_t file, Problems& problems);
 
  private:
   struct Impl;
@@ -80,9 +82,10 @@ class PieceParser {
 };
 
 /// The message for a piece that stopped.
-void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& piece, Where where, const Token* after,
-                 std::string_view text, uint32_t file, Problems& problems);
+void report_stop(const Stop& stop, const Wanted& expected, const PieceStream& piece, Where where,
+                 const Token* after, std::string_view text, uint32_t file, Problems& problems);
 /// The message for a piece whose first token begins nothing here.
-void report_misplaced(const PieceToken& first, Where where, std::string_view text, uint32_t file, Problems& problems);
+void report_misplaced(const PieceToken& first, Where where, std::string_view text, uint32_t file,
+                      Problems& problems);
 
 }  // namespace skdsl::parse

@@ -18,17 +18,26 @@ std::string Builder::unescape(uint32_t begin, uint32_t end) {
     }
     ++i;
     switch (text_[i]) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
       case '"':
       case '\\':
       case '{':
-      case '}': out += text_[i]; break;
+      case '}':
+        out += text_[i];
+        break;
       default: {
         uint32_t stop = i + 1;
         while (stop < end && (static_cast<unsigned char>(text_[stop]) & 0xc0u) == 0x80u) ++stop;
-        syntax({file_, i - 1, stop}, fmt::format("unknown escape `{}` in a string", text_.substr(i - 1, stop - i + 1)))
+        syntax({file_, i - 1, stop},
+               fmt::format("unknown escape `{}` in a string", text_.substr(i - 1, stop - i + 1)))
             .helps.emplace_back("escapes are \\n \\t \\r \\\" \\\\ \\{ \\}");
       }
     }

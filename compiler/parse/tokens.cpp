@@ -1,8 +1,8 @@
 // tokens — running the generated lexer over bytes
 //
-// The lexer's simulator is called directly, one match a token: no token objects, no copies of text. Bytes from 0x80 on
-// all look like 0x7f to it, so that the lexer's transition tables, which end at 0x7f, serve them too; a DEL in the text
-// becomes a 1 for that, which is as unknown.
+// The lexer's simulator is called directly, one match a token: no token objects, no copies of text. Bytes
+// from 0x80 on all look like 0x7f to it, so that the lexer's transition tables, which end at 0x7f, serve them
+// too; a DEL in the text becomes a 1 for that, which is as unknown.
 #include "compiler/parse/tokens.h"
 
 #include <algorithm>
@@ -85,8 +85,8 @@ struct Lexer::Impl {
 Lexer::Lexer() : impl_(std::make_unique<Impl>()) {}
 Lexer::~Lexer() = default;
 
-std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin, uint32_t end, std::vector<Comment>* comments,
-                            Problems& problems) {
+std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin, uint32_t end,
+                            std::vector<Comment>* comments, Problems& problems) {
   text = text.substr(0, end);
   std::vector<Raw> out;
   out.reserve((end - begin) / 4 + 16);
@@ -111,7 +111,8 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
       case T::COMMENT:
       case T::PRAGMA: {
         uint32_t stop = next;
-        while (stop > at && (text[stop - 1] == ' ' || text[stop - 1] == '\t' || text[stop - 1] == '\f')) --stop;
+        while (stop > at && (text[stop - 1] == ' ' || text[stop - 1] == '\t' || text[stop - 1] == '\f'))
+          --stop;
         if (comments != nullptr) comments->push_back({at, stop, line_is_empty});
         break;
       }
@@ -121,13 +122,16 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
         const std::string_view c = text.substr(at, next - at);
         if (at == 0 && c == "\ufeff") break;  // byte order mark
         report({file, at, next}, diag::Id::UnknownCharacter, {character_name(c)}, character_help(c));
-        if (out.empty() || out.back().type != T::BAD || out.back().end != at) out.push_back({at, next, T::BAD});
-        else out.back().end = next;
+        if (out.empty() || out.back().type != T::BAD || out.back().end != at)
+          out.push_back({at, next, T::BAD});
+        else
+          out.back().end = next;
         line_is_empty = false;
         break;
       }
       case T::UNCLOSED_STRING:
-        report({file, at, next}, diag::Id::UnclosedString, {}, "close it with `\"` on the same line; a line break inside is `\\n`");
+        report({file, at, next}, diag::Id::UnclosedString, {},
+               "close it with `\"` on the same line; a line break inside is `\\n`");
         out.push_back({at, next, T::BAD});
         line_is_empty = false;
         break;
@@ -144,7 +148,9 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
 void Problems::report(diag::Engine& diags) {
   std::vector<size_t> order(list_.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return std::pair(list_[a].span.begin, a) < std::pair(list_[b].span.begin, b); });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(list_[a].span.begin, a) < std::pair(list_[b].span.begin, b);
+  });
   for (const size_t i : order) {
     Problem& p = list_[i];
     auto builder = p.args.empty()       ? diags.report(p.span, p.id)
@@ -163,18 +169,28 @@ bool is_word(size_t type) {
 std::string spelled(size_t type) {
   switch (type) {
     case T::IDENT:
-    case T::ARG_NAME: return "a name";
-    case T::STRING: return "a string";
+    case T::ARG_NAME:
+      return "a name";
+    case T::STRING:
+      return "a string";
     case T::INT:
     case T::FLOAT:
-    case T::BYTES: return "a number";
-    case T::SEP: return "newline or `;`";
-    case T::SK_OPEN: return "`<`";
-    case T::SK_CLOSE: return "`>`";
-    case T::STMT_IF: return "`if`";
-    case T::OPT_OPEN: return "`(`";
-    case T::LAST_COMMA: return "`,`";
-    default: break;
+    case T::BYTES:
+      return "a number";
+    case T::SEP:
+      return "newline or `;`";
+    case T::SK_OPEN:
+      return "`<`";
+    case T::SK_CLOSE:
+      return "`>`";
+    case T::STMT_IF:
+      return "`if`";
+    case T::OPT_OPEN:
+      return "`(`";
+    case T::LAST_COMMA:
+      return "`,`";
+    default:
+      break;
   }
   static const grammar::SkLexer* const names = [] {
     static ByteStream none;

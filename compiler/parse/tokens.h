@@ -1,8 +1,9 @@
 // tokens — from bytes to the token stream that SkParser.g4 describes
 //
-// lex() runs the generated lexer and sets comments aside; arrange() pairs brackets, decides which newlines end a
-// statement and which `<` and `>` are brackets; classify() settles within one piece which words are keywords.
-// A piece is one statement, member, config entry or top-level item; blocks inside it are shown as empty.
+// lex() runs the generated lexer and sets comments aside; arrange() pairs brackets, decides which newlines
+// end a statement and which `<` and `>` are brackets; classify() settles within one piece which words are
+// keywords. A piece is one statement, member, config entry or top-level item; blocks inside it are shown as
+// empty.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -56,7 +57,9 @@ class Problems {
   Problem& add(Span span, diag::Id id, std::vector<std::string> args) {
     return list_.emplace_back(Problem{span, id, std::move(args), {}, {}});
   }
-  Problem& syntax(Span span, std::string message) { return add(span, diag::Id::SyntaxError, {std::move(message)}); }
+  Problem& syntax(Span span, std::string message) {
+    return add(span, diag::Id::SyntaxError, {std::move(message)});
+  }
   bool full() const { return list_.size() >= kMax; }
   size_t size() const { return list_.size(); }
   void report(diag::Engine& diags);
@@ -70,18 +73,20 @@ class Lexer {
  public:
   Lexer();
   ~Lexer();
-  /// Tokens of text[begin, end) without blanks; comments apart. Unknown characters and unclosed strings are reported
-  /// and come out as BAD.
-  std::vector<Raw> lex(std::string_view text, uint32_t file, uint32_t begin, uint32_t end, std::vector<Comment>* comments,
-                       Problems& problems);
+  /// Tokens of text[begin, end) without blanks; comments apart. Unknown characters and unclosed strings are
+  /// reported and come out as BAD.
+  std::vector<Raw> lex(std::string_view text, uint32_t file, uint32_t begin, uint32_t end,
+                       std::vector<Comment>* comments, Problems& problems);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-/// Pairs brackets and places SEP. False when brackets cannot be paired or are too deep (reported): nothing to parse.
-bool arrange(const std::vector<Raw>& raw, std::string_view text, uint32_t file, std::vector<Token>& out, Problems& problems);
+/// Pairs brackets and places SEP. False when brackets cannot be paired or are too deep (reported): nothing to
+/// parse.
+bool arrange(const std::vector<Raw>& raw, std::string_view text, uint32_t file, std::vector<Token>& out,
+             Problems& problems);
 
 /// A token of a piece: what the parser sees.
 struct PieceToken {
@@ -91,8 +96,8 @@ struct PieceToken {
   uint32_t index;  // into the arranged tokens
 };
 
-/// Retypes the words of a piece (see SkLexer.g4); inside `config` a first word is a key. False when conditional
-/// expressions nest too deep (reported).
+/// Retypes the words of a piece (see SkLexer.g4); inside `config` a first word is a key. False when
+/// conditional expressions nest too deep (reported).
 bool classify(std::vector<PieceToken>& piece, bool in_config, uint32_t file, Problems& problems);
 
 bool is_word(size_t type);

@@ -3,15 +3,15 @@
 // A file is taken in whole and checked once: what comes after may rely on valid UTF-8 without NUL bytes.
 #include "compiler/source/source.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
-
-#include <fmt/format.h>
-#include <sys/stat.h>
 
 #include "runtime/base/assert.h"
 
@@ -82,8 +82,9 @@ Expected<uint32_t> Sources::read(const std::string& path) {
                             {"help: copy its content into a file, or pass `-` to read from standard input"});
   }
   if (static_cast<uint64_t>(info.st_size) > kMaxFileBytes) {
-    return fail_environment(fmt::format("`{}` has {} bytes, at most {} are read", path, info.st_size, kMaxFileBytes),
-                            {"help: split it into several files and `import` them"});
+    return fail_environment(
+        fmt::format("`{}` has {} bytes, at most {} are read", path, info.st_size, kMaxFileBytes),
+        {"help: split it into several files and `import` them"});
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (!in) return fail_environment(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
@@ -93,14 +94,16 @@ Expected<uint32_t> Sources::read(const std::string& path) {
     return fail_environment(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));
   }
   text.resize(got);
-  if (auto checked = check_text(path, text); !checked) return tl::unexpected<Error>(std::move(checked.error()));
+  if (auto checked = check_text(path, text); !checked)
+    return tl::unexpected<Error>(std::move(checked.error()));
   return add(path, std::move(text));
 }
 
 Expected<void> check_text(const std::string& name, std::string_view text) {
   if (text.size() > kMaxFileBytes) {
-    return fail_environment(fmt::format("`{}` has {} bytes, at most {} are read", name, text.size(), kMaxFileBytes),
-                            {"help: split it into several files and `import` them"});
+    return fail_environment(
+        fmt::format("`{}` has {} bytes, at most {} are read", name, text.size(), kMaxFileBytes),
+        {"help: split it into several files and `import` them"});
   }
   if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
     return fail(fmt::format("`{}` is not a text file: NUL at {}", name, place(text, nul)),
@@ -123,7 +126,8 @@ uint32_t Sources::add(std::string name, std::string text) {
   const char* const begin = file.text.data();
   const char* const end = begin + file.text.size();
   for (const char* at = begin; at < end;) {
-    const char* const newline = static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
+    const char* const newline =
+        static_cast<const char*>(std::memchr(at, '\n', static_cast<size_t>(end - at)));
     if (newline == nullptr) break;
     at = newline + 1;
     file.line_starts.push_back(static_cast<uint32_t>(at - begin));
@@ -142,7 +146,8 @@ Loc Sources::loc(Span span) const {
   const auto& starts = files_[span.file].line_starts;
   const auto after = std::upper_bound(starts.begin(), starts.end(), span.begin);
   const auto line = static_cast<uint32_t>(after - starts.begin());
-  return {span.file, line, span.begin - starts[line - 1] + 1, span.end > span.begin ? span.end - span.begin : 0};
+  return {span.file, line, span.begin - starts[line - 1] + 1,
+          span.end > span.begin ? span.end - span.begin : 0};
 }
 
 Span Sources::span(Loc loc) const {
@@ -158,7 +163,8 @@ std::string_view Sources::line(uint32_t file, uint32_t line) const {
   const auto& starts = files_[file].line_starts;
   if (line == 0 || line > starts.size()) return {};
   std::string_view text = files_[file].text;
-  text = text.substr(starts[line - 1], line < starts.size() ? starts[line] - starts[line - 1] : std::string_view::npos);
+  text = text.substr(starts[line - 1],
+                     line < starts.size() ? starts[line] - starts[line - 1] : std::string_view::npos);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
   return text;
 }

@@ -13,12 +13,14 @@ namespace skdsl::source {
 /// Longest file that is read: beyond it a clear error.
 inline constexpr uint64_t kMaxFileBytes = 256u << 20;
 
-/// What every source text must be: valid UTF-8 without NUL bytes, at most kMaxFileBytes. `name` is for the message.
+/// What every source text must be: valid UTF-8 without NUL bytes, at most kMaxFileBytes. `name` is for the
+/// message.
 Expected<void> check_text(const std::string& name, std::string_view text);
 
 class Sources {
  public:
-  /// Reads a file: a regular file of valid UTF-8 without NUL bytes, at most kMaxFileBytes. Gives its number (from 1).
+  /// Reads a file: a regular file of valid UTF-8 without NUL bytes, at most kMaxFileBytes. Gives its number
+  /// (from 1).
   Expected<uint32_t> read(const std::string& path);
   /// Adds a text that satisfies check_text under a name ("<stdin>").
   uint32_t add(std::string name, std::string text);

@@ -32,8 +32,8 @@ class RandomSk {
   std::string plain_name();  // also where a statement begins
   std::string number();
   std::string string_literal(int depth);
-  std::string gap();         // blanks, often none
-  std::string bracket_gap(); // between the words inside brackets: may be a line break with a comment
+  std::string gap();          // blanks, often none
+  std::string bracket_gap();  // between the words inside brackets: may be a line break with a comment
   std::string list(int depth, int most, bool named);
   std::string term(int depth);
   std::string power(int depth);

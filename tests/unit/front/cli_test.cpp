@@ -1,11 +1,11 @@
 #include "cli/cli.h"
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace skdsl::cli {
 namespace {
@@ -42,7 +42,9 @@ class Files : public testing::Test {
     text << in.rdbuf();
     return text.str();
   }
-  size_t entries() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  size_t entries() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
   fs::path folder_;
 };
 
@@ -68,7 +70,8 @@ TEST(Cli, UsageErrors) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.out, "");
   EXPECT_EQ(unknown.err,
-            "error: unknown command `explian`\n  = help: did you mean `skdsl explain`?\n  = help: `skdsl --help` lists the commands\n");
+            "error: unknown command `explian`\n  = help: did you mean `skdsl explain`?\n  = help: `skdsl "
+            "--help` lists the commands\n");
   EXPECT_EQ(call({"fmt"}).code, 2);
   EXPECT_EQ(call({"fmt", "--nonsense", "a.sk"}).code, 2);
   EXPECT_EQ(call({"dump", "--stage=nonsense", "a.sk"}).code, 2);
@@ -107,7 +110,9 @@ TEST_F(Files, FmtRefusesFilesWithErrors) {
   const Result result = call({"fmt", bad});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(read(bad), "x=1\ny = = 2\n");
-  EXPECT_NE(result.err.find("error[SK1001]: expected an expression before `=`\n  --> " + bad + ":2:5\n"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("error[SK1001]: expected an expression before `=`\n  --> " + bad + ":2:5\n"),
+            std::string::npos)
+      << result.err;
 }
 
 TEST_F(Files, FmtReadsStandardInput) {
@@ -141,18 +146,23 @@ TEST_F(Files, DumpPrintsTheTree) {
 TEST(Explain, PrintsThePage) {
   const Result page = call({"explain", "SK3004"});
   EXPECT_EQ(page.code, 0);
-  EXPECT_TRUE(page.out.starts_with("SK3004 shape-mismatch (error, types)\nmessage: operands of `{}` have shapes {} and {}\n\n# SK3004")) << page.out;
+  EXPECT_TRUE(page.out.starts_with(
+      "SK3004 shape-mismatch (error, types)\nmessage: operands of `{}` have shapes {} and {}\n\n# SK3004"))
+      << page.out;
   EXPECT_EQ(call({"explain", "shape-mismatch"}).out, page.out);
   const Result none = call({"explain", "SK30044"});
   EXPECT_EQ(none.code, 2);
   EXPECT_NE(none.err.find("did you mean `SK3004`?"), std::string::npos) << none.err;
-  EXPECT_TRUE(call({"explain", "--json", "SK3004"}).out.starts_with(R"({"format_version":1,"id":"SK3004","name":"shape-mismatch","severity":"error")"));
+  EXPECT_TRUE(call({"explain", "--json", "SK3004"})
+                  .out.starts_with(
+                      R"({"format_version":1,"id":"SK3004","name":"shape-mismatch","severity":"error")"));
 }
 
 TEST(Ops, ListsTheTable) {
   EXPECT_NE(call({"ops"}).out.find("  rms_norm(x, gamma, eps = 1e-6) -> y\n"), std::string::npos);
   EXPECT_NE(call({"ops", "rms_norm"}).out.find("eps                     float"), std::string::npos);
-  EXPECT_TRUE(call({"ops", "--json", "rms_norm"}).out.starts_with(R"({"format_version":1,"ops":[{"name":"rms_norm","category":"layer")"));
+  EXPECT_TRUE(call({"ops", "--json", "rms_norm"})
+                  .out.starts_with(R"({"format_version":1,"ops":[{"name":"rms_norm","category":"layer")"));
   EXPECT_NE(call({"ops", "rms_nrom"}).err.find("did you mean `rms_norm`?"), std::string::npos);
   EXPECT_EQ(call({"ops", "rms_nrom"}).code, 2);
 }

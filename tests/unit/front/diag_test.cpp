@@ -12,7 +12,10 @@ using Diag = Fixture;
 
 TEST_F(Diag, ShowsThePlaceWithCarets) {
   const uint32_t file = add("fn m(x: f32[2, 3]) {\n  return add(x, bias)\n}\n");
-  engine.report({file, 30, 42}, Id::ShapeMismatch, "add", "[2, 3]", "[4]").note({file, 5, 6}, "`x` comes from here").note("a fact").help("use `sum`");
+  engine.report({file, 30, 42}, Id::ShapeMismatch, "add", "[2, 3]", "[4]")
+      .note({file, 5, 6}, "`x` comes from here")
+      .note("a fact")
+      .help("use `sum`");
   EXPECT_EQ(to_human(engine.all()[0], sources, false),
             "error[SK3004]: operands of `add` have shapes [2, 3] and [4]\n"
             "  --> m.sk:2:10\n"
@@ -54,7 +57,8 @@ TEST_F(Diag, UnderlinesTheFirstLineOfALongSpanAndTheEndOfAFile) {
   engine.report({file, 3, 9}, Id::SyntaxError, "one");
   engine.report({file, 9, 9}, Id::SyntaxError, "two");
   EXPECT_NE(to_human(engine.all()[0], sources, false).find("1 | ab (\n   |    ^\n"), std::string::npos);
-  EXPECT_NE(to_human(engine.all()[1], sources, false).find(":3:2\n   |\n 3 | )\n   |  ^\n"), std::string::npos);
+  EXPECT_NE(to_human(engine.all()[1], sources, false).find(":3:2\n   |\n 3 | )\n   |  ^\n"),
+            std::string::npos);
 }
 
 TEST_F(Diag, WithoutAPlaceThereIsOnlyTheMessage) {
@@ -95,13 +99,15 @@ TEST_F(Diag, StrictMakesWarningsErrors) {
 TEST_F(Diag, JsonCarriesPlacesNotesAndHelp) {
   const uint32_t file = add("a\n\"b\"\n");
   engine.report({file, 2, 5}, Id::UnknownName, "b\"\\\n\x01\xff").note({file, 0, 1}, "n").help("h");
-  EXPECT_EQ(to_json(engine.all()[0], sources),
-            R"({"id":"SK2001","name":"unknown-name","severity":"error","message":"unknown name `b\"\\\n\u0001\ufffd`","file":"m.sk",)"
-            R"("start":{"line":2,"column":1,"byte":2},"end":{"line":2,"column":4,"byte":5},)"
-            R"("notes":[{"kind":"note","message":"n","file":"m.sk","start":{"line":1,"column":1,"byte":0},"end":{"line":1,"column":2,"byte":1}},)"
-            R"({"kind":"help","message":"h","file":null,"start":null,"end":null}],"fix":null,"url":"docs/diagnostics/SK2001.md"})");
+  EXPECT_EQ(
+      to_json(engine.all()[0], sources),
+      R"({"id":"SK2001","name":"unknown-name","severity":"error","message":"unknown name `b\"\\\n\u0001\ufffd`","file":"m.sk",)"
+      R"("start":{"line":2,"column":1,"byte":2},"end":{"line":2,"column":4,"byte":5},)"
+      R"("notes":[{"kind":"note","message":"n","file":"m.sk","start":{"line":1,"column":1,"byte":0},"end":{"line":1,"column":2,"byte":1}},)"
+      R"({"kind":"help","message":"h","file":null,"start":null,"end":null}],"fix":null,"url":"docs/diagnostics/SK2001.md"})");
   engine.report({}, Id::RecordedOnly, "x");
-  EXPECT_NE(to_json(engine.all()[1], sources).find(R"("file":null,"start":null,"end":null,"notes":[])"), std::string::npos);
+  EXPECT_NE(to_json(engine.all()[1], sources).find(R"("file":null,"start":null,"end":null,"notes":[])"),
+            std::string::npos);
 }
 
 TEST(DiagTable, IdsAndNamesAreUnique) {

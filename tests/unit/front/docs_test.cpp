@@ -1,10 +1,10 @@
 // Pages that follow from tables are there and current.
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
-
-#include <gtest/gtest.h>
 
 #include "cli/cli.h"
 #include "compiler/parse/parse.h"
@@ -39,7 +39,8 @@ TEST(Docs, EachDiagnosticHasItsPageAndEachPageItsDiagnostic) {
   }
 }
 
-// What a page recommends must at least be correct syntax: at the top level, in a layer, in a function or in a config.
+// What a page recommends must at least be correct syntax: at the top level, in a layer, in a function or in a
+// config.
 TEST(Docs, GoodExamplesParse) {
   for (const auto& entry : fs::directory_iterator(kDocs / "diagnostics")) {
     const std::string page = read(entry.path());
@@ -50,7 +51,9 @@ TEST(Docs, GoodExamplesParse) {
     if (code.starts_with("--") || code.starts_with("skdsl ")) continue;
     std::string errors;
     bool parses = false;
-    for (const auto& [before, after] : {std::pair("", "\n"), std::pair("layer L() {\n", "\n}\n"), std::pair("fn f() {\n", "\n}\n"), std::pair("config {\n", "\n}\n"), std::pair("model M {\n", "\n}\n")}) {
+    for (const auto& [before, after] :
+         {std::pair("", "\n"), std::pair("layer L() {\n", "\n}\n"), std::pair("fn f() {\n", "\n}\n"),
+          std::pair("config {\n", "\n}\n"), std::pair("model M {\n", "\n}\n")}) {
       source::Sources sources;
       diag::Engine diags(sources);
       parse::parse(sources.add("page", before + code + after), diags);

@@ -43,7 +43,9 @@ TEST(SyntaxErrors, SeveralInOneRunEachOnce) {
 TEST(SyntaxErrors, WhatIsRightIsInTheTree) {
   const Parsed p("fn f() {\n  a = 1\n  b = = 2\n  c = 3\n}\nx = )\ny = 4\n");
   EXPECT_EQ(p.diags.errors(), 2u);
-  EXPECT_EQ(p.tree_text(), "(Fn f (Params) - (Block (Assign (Name a) (Int 1)) (Assign (Name c) (Int 3)))) (Assign (Name y) (Int 4))");
+  EXPECT_EQ(p.tree_text(),
+            "(Fn f (Params) - (Block (Assign (Name a) (Int 1)) (Assign (Name c) (Int 3)))) (Assign (Name y) "
+            "(Int 4))");
 }
 
 TEST(SyntaxErrors, EndsOfLinesAndFiles) {
@@ -66,9 +68,11 @@ TEST(SyntaxErrors, DidYouMeanKeywords) {
   const auto help = [](const std::string& text) {
     const Parsed p(text);
     EXPECT_EQ(p.diags.all().size(), 1u) << p.messages();
-    return p.diags.all().empty() || p.diags.all()[0].helps.empty() ? std::string() : p.diags.all()[0].helps[0];
+    return p.diags.all().empty() || p.diags.all()[0].helps.empty() ? std::string()
+                                                                   : p.diags.all()[0].helps[0];
   };
-  EXPECT_EQ(help("layr Foo(dim: int) {\n weight w: [dim]\n forward(x: act[T]) { return x }\n}"), "did you mean `layer`?");
+  EXPECT_EQ(help("layr Foo(dim: int) {\n weight w: [dim]\n forward(x: act[T]) { return x }\n}"),
+            "did you mean `layer`?");
   EXPECT_EQ(help("modl Foo {\n unused \"x\"\n}"), "did you mean `model`?");
   EXPECT_EQ(help("layer L() {\n forwrd(x: act[T]) -> act[T] { return x }\n}"), "did you mean `forward`?");
   EXPECT_EQ(help("layer L() {\n wieght w: [2]\n}"), "did you mean `weight`?");
@@ -80,11 +84,14 @@ TEST(SyntaxErrors, DidYouMeanKeywords) {
 
 TEST(SyntaxErrors, KnowWhereThingsBelong) {
   EXPECT_EQ(brief("weight w: [2]"), "SK1001 1:1 `weight` stands in a layer or model, not here\n");
-  EXPECT_EQ(brief("model M {\n  return 3\n}"), "SK1001 2:3 `return` stands in a function or phase body, not here\n");
-  EXPECT_EQ(brief("config {\n  layer L() { }\n}"), "SK1001 2:3 `layer` stands in the top level of a file, not here\n");
+  EXPECT_EQ(brief("model M {\n  return 3\n}"),
+            "SK1001 2:3 `return` stands in a function or phase body, not here\n");
+  EXPECT_EQ(brief("config {\n  layer L() { }\n}"),
+            "SK1001 2:3 `layer` stands in the top level of a file, not here\n");
   EXPECT_EQ(brief("require a > 1"), "SK1001 1:1 `require` stands in `config { … }`, not here\n");
   EXPECT_EQ(brief("* 3"), "SK1001 1:1 expected a declaration or statement before `*`\n");
-  EXPECT_EQ(brief("layer L() {\n  3\n}"), "SK1001 2:3 expected a member such as `weight`, `state` or `name = Layer(…)` before `3`\n");
+  EXPECT_EQ(brief("layer L() {\n  3\n}"),
+            "SK1001 2:3 expected a member such as `weight`, `state` or `name = Layer(…)` before `3`\n");
 }
 
 TEST(SyntaxErrors, OfTheTreeItself) {
@@ -101,15 +108,18 @@ TEST(SyntaxErrors, OfTheTreeItself) {
 
 TEST(Numbers, MustFit) {
   EXPECT_EQ(brief("x = 9223372036854775807"), "");
-  EXPECT_EQ(brief("x = 9223372036854775808"), "SK1010 1:5 number `9223372036854775808` does not fit 64 bits\n");
+  EXPECT_EQ(brief("x = 9223372036854775808"),
+            "SK1010 1:5 number `9223372036854775808` does not fit 64 bits\n");
   EXPECT_EQ(brief("x = 0xffffffffffffffff"), "SK1010 1:5 number `0xffffffffffffffff` does not fit 64 bits\n");
   EXPECT_EQ(brief("x = 1e308; y = 1e309"), "SK1010 1:16 number `1e309` does not fit a 64-bit float\n");
-  EXPECT_EQ(brief("prefetch a after b max 99999999999GiB"), "SK1010 1:24 number `99999999999GiB` does not fit 64 bits\n");
+  EXPECT_EQ(brief("prefetch a after b max 99999999999GiB"),
+            "SK1010 1:24 number `99999999999GiB` does not fit 64 bits\n");
 }
 
 TEST(Brackets, AreReportedWhereTheyAre) {
   EXPECT_EQ(brief("x = f(a, b\ny = 3\n"), "SK1004 1:6 `(` is never closed\n");
-  EXPECT_EQ(brief("x = f(a))\ny = = 3\n"), "SK1004 1:9 `)` closes nothing\nSK1001 2:5 expected an expression before `=`\n");
+  EXPECT_EQ(brief("x = f(a))\ny = = 3\n"),
+            "SK1004 1:9 `)` closes nothing\nSK1001 2:5 expected an expression before `=`\n");
   EXPECT_EQ(brief("x = [1, 2)\n"), "SK1004 1:10 `)` closes `[`\n");
   EXPECT_EQ(brief("fn f() {\n  y = add(x,\n  return x\n}\nfn g() { z = = 1 }"),
             "SK1004 2:10 `(` is never closed\nSK1001 5:14 expected an expression before `=`\n");
@@ -118,25 +128,31 @@ TEST(Brackets, AreReportedWhereTheyAre) {
 }
 
 TEST(Brackets, IndentationTellsWhichOneIsMissing) {
-  EXPECT_EQ(brief("layer A() {\n  forward(x: act[T]) {\n    if c {\n      x = 1\n  }\n}\nlayer B() {\n  state s: act[2]\n}\n"), "SK1004 3:10 `{` is never closed\n");
+  EXPECT_EQ(brief("layer A() {\n  forward(x: act[T]) {\n    if c {\n      x = 1\n  }\n}\nlayer B() {\n  "
+                  "state s: act[2]\n}\n"),
+            "SK1004 3:10 `{` is never closed\n");
   EXPECT_EQ(brief("layer A() {\n  forward(x: act[T]) {\n    x = 1\n\nlayer B() {\n  state s: act[2]\n}\n"),
             "SK1004 1:11 `{` is never closed\nSK1004 2:22 `{` is never closed\n");
 }
 
 TEST(Brackets, OfSuperKernels) {
-  EXPECT_EQ(brief("fn f() {\n  superkernel \"a\" <\n    x = 1\n}\n"), "SK305 2:19 this `<` of a super kernel is never closed by `>`\n");
-  EXPECT_EQ(brief("fn f() {\n  superkernel \"a\"\n  x = 1\n}\n"), "SK1001 2:18 expected `<` before the end of the line\n");
+  EXPECT_EQ(brief("fn f() {\n  superkernel \"a\" <\n    x = 1\n}\n"),
+            "SK305 2:19 this `<` of a super kernel is never closed by `>`\n");
+  EXPECT_EQ(brief("fn f() {\n  superkernel \"a\"\n  x = 1\n}\n"),
+            "SK1001 2:18 expected `<` before the end of the line\n");
   EXPECT_EQ(brief("superkernel \"a\" { x = 1 }\n"), "SK1001 1:17 expected `<` before `{`\n");
 }
 
 TEST(Characters, WithoutMeaning) {
-  EXPECT_EQ(Parsed("x = a && b\ny = 'c'\nz = “d”\n").messages(),
-            "error[SK1002]: character `&` has no meaning here\n"
-            "  --> t.sk:1:7\n   |\n 1 | x = a && b\n   |       ^\n   = help: write `and`\n"
-            "error[SK1002]: character `'` has no meaning here\n"
-            "  --> t.sk:2:5\n   |\n 2 | y = 'c'\n   |     ^\n   = help: strings stand in double quotes: \"…\"\n"
-            "error[SK1002]: character `“` has no meaning here\n"
-            "  --> t.sk:3:5\n   |\n 3 | z = “d”\n   |     ^\n   = help: strings stand in plain double quotes: \"…\"\n");
+  EXPECT_EQ(
+      Parsed("x = a && b\ny = 'c'\nz = “d”\n").messages(),
+      "error[SK1002]: character `&` has no meaning here\n"
+      "  --> t.sk:1:7\n   |\n 1 | x = a && b\n   |       ^\n   = help: write `and`\n"
+      "error[SK1002]: character `'` has no meaning here\n"
+      "  --> t.sk:2:5\n   |\n 2 | y = 'c'\n   |     ^\n   = help: strings stand in double quotes: \"…\"\n"
+      "error[SK1002]: character `“` has no meaning here\n"
+      "  --> t.sk:3:5\n   |\n 3 | z = “d”\n   |     ^\n   = help: strings stand in plain double quotes: "
+      "\"…\"\n");
   EXPECT_EQ(brief("x = 1 \x01 2"), "SK1002 1:7 character 0x01 has no meaning here\n");
   EXPECT_EQ(brief("x = \x7f"), "SK1002 1:5 character 0x7f has no meaning here\n");
 }

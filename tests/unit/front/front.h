@@ -1,11 +1,11 @@
 // front — what the front end's tests share
 #pragma once
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
-
-#include <gtest/gtest.h>
 
 #include "compiler/parse/parse.h"
 
@@ -18,7 +18,9 @@ inline std::string read_file(const std::string& path) {
   text << in.rdbuf();
   return text.str();
 }
-inline std::string data(const std::string& name) { return read_file(std::string(SKDSL_SOURCE_DIR) + "/tests/unit/front/" + name); }
+inline std::string data(const std::string& name) {
+  return read_file(std::string(SKDSL_SOURCE_DIR) + "/tests/unit/front/" + name);
+}
 
 /// Full counts when SKDSL_SOAK is set.
 inline int count(int quick, int full) {
@@ -28,7 +30,8 @@ inline int count(int quick, int full) {
 
 /// A text through the parser, with everything needed to look at the outcome.
 struct Parsed {
-  explicit Parsed(std::string text, std::string name = "t.sk") : file(sources.add(std::move(name), std::move(text))), tree(parse::parse(file, diags)) {}
+  explicit Parsed(std::string text, std::string name = "t.sk")
+      : file(sources.add(std::move(name), std::move(text))), tree(parse::parse(file, diags)) {}
   source::Sources sources;
   diag::Engine diags{sources};
   uint32_t file;

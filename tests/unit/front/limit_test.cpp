@@ -29,20 +29,26 @@ TEST(Limits, BracketsNestToTheirDepth) {
   expect_good("x = " + repeated("(", 256) + "1" + repeated(")", 256));
   expect_good("fn f() {" + repeated("if a {", 255) + repeated("}", 256));
   expect_good(repeated("superkernel \"a\" <\n", 256) + "x = 1\n" + repeated(">\n", 256));
-  EXPECT_EQ(brief("x = " + repeated("(", 257) + "1" + repeated(")", 257)), "SK1005 1:261 brackets are nested deeper than 256\n");
-  EXPECT_EQ(brief("x = " + repeated("[", 10000) + repeated("]", 10000)), "SK1005 1:261 brackets are nested deeper than 256\n");
-  EXPECT_EQ(brief("fn f() {\n" + repeated("if a {\n", 10000) + repeated("}\n", 10001)), "SK1005 257:6 brackets are nested deeper than 256\n");
+  EXPECT_EQ(brief("x = " + repeated("(", 257) + "1" + repeated(")", 257)),
+            "SK1005 1:261 brackets are nested deeper than 256\n");
+  EXPECT_EQ(brief("x = " + repeated("[", 10000) + repeated("]", 10000)),
+            "SK1005 1:261 brackets are nested deeper than 256\n");
+  EXPECT_EQ(brief("fn f() {\n" + repeated("if a {\n", 10000) + repeated("}\n", 10001)),
+            "SK1005 257:6 brackets are nested deeper than 256\n");
   EXPECT_EQ(brief(repeated("{", 1000000)), "SK1005 1:257 brackets are nested deeper than 256\n");
 }
 
 TEST(Limits, ChainsOfConditions) {
   expect_good("x = " + repeated("if a then b else ", 4000) + "c");
-  EXPECT_EQ(brief("x = " + repeated("if a then b else ", 10000) + "c"), "SK1006 1:5 expression has more than 4096 operators in a row\n");
+  EXPECT_EQ(brief("x = " + repeated("if a then b else ", 10000) + "c"),
+            "SK1006 1:5 expression has more than 4096 operators in a row\n");
   EXPECT_EQ(brief("x = " + repeated("if a then ", 10000) + "c" + repeated(" else d", 10000)),
             "SK1005 1:2565 conditional expressions are nested deeper than 256\n");
-  EXPECT_EQ(brief("x = " + repeated("if ", 10000) + "c"), "SK1005 1:773 conditional expressions are nested deeper than 256\n");
+  EXPECT_EQ(brief("x = " + repeated("if ", 10000) + "c"),
+            "SK1005 1:773 conditional expressions are nested deeper than 256\n");
   expect_good("if a { x = 1 }" + repeated(" else if b { x = 2 }", 4000));
-  EXPECT_EQ(brief("if a { x = 1 }" + repeated(" else if b { x = 2 }", 10000)), "SK1005 1:81924 branches of `else if` are nested deeper than 4096\n");
+  EXPECT_EQ(brief("if a { x = 1 }" + repeated(" else if b { x = 2 }", 10000)),
+            "SK1005 1:81924 branches of `else if` are nested deeper than 4096\n");
 }
 
 TEST(Limits, ChainsOfOperators) {
@@ -99,10 +105,14 @@ TEST(Limits, AMillionErrorsAreNotAllShown) {
 }
 
 TEST(Limits, RandomTextNeverCrashes) {
-  static constexpr std::string_view kPieces[] = {"(", ")", "[", "]", "{", "}", "<", ">", "\n", ";", ",", "=", "==", ".", "..", "->", ":", "+", "-", "**",
-                                                 "\"", "\"a{", "}\"", "//", "#!", "x", "1", "1.5", "18MiB", " ", "\t", "\\", "$", "ü", "superkernel", "layer",
-                                                 "model", "config", "fn", "if", "then", "else", "for", "in", "when", "weight", "from", "stream", "cores",
-                                                 "prefetch", "after", "max", "let", "return", "not", "and", "replace", "by", "extern", "op", "none"};
+  static constexpr std::string_view kPieces[] = {
+      "(",      ")",      "[",       "]",     "{",        "}",     "<",   ">",           "\n",
+      ";",      ",",      "=",       "==",    ".",        "..",    "->",  ":",           "+",
+      "-",      "**",     "\"",      "\"a{",  "}\"",      "//",    "#!",  "x",           "1",
+      "1.5",    "18MiB",  " ",       "\t",    "\\",       "$",     "ü",   "superkernel", "layer",
+      "model",  "config", "fn",      "if",    "then",     "else",  "for", "in",          "when",
+      "weight", "from",   "stream",  "cores", "prefetch", "after", "max", "let",         "return",
+      "not",    "and",    "replace", "by",    "extern",   "op",    "none"};
   const int texts = test::count(2000, 50000);
   std::printf("seeds 1 to %d\n", texts);
   for (int seed = 1; seed <= texts; ++seed) {
@@ -117,7 +127,8 @@ TEST(Limits, RandomTextNeverCrashes) {
     (void)p.messages();
     if (!p.diags.has_errors()) {
       const Parsed again(ast::print(p.tree));
-      ASSERT_TRUE(ast::equal(p.tree, p.tree.root, again.tree, again.tree.root)) << "seed " << seed << "\n" << text;
+      ASSERT_TRUE(ast::equal(p.tree, p.tree.root, again.tree, again.tree.root)) << "seed " << seed << "\n"
+                                                                                << text;
     }
   }
 }
@@ -132,9 +143,14 @@ TEST(Limits, DamagedProgramsNeverCrash) {
     for (int i = 0; i < 3 && !text.empty(); ++i) {
       const size_t at = random() % text.size();
       switch (random() % 3) {
-        case 0: text.erase(at, 1 + random() % 3); break;
-        case 1: text.insert(at, 1, "(){}[]<>\"=;\n"[random() % 12]); break;
-        default: text[at] = static_cast<char>(32 + random() % 95);
+        case 0:
+          text.erase(at, 1 + random() % 3);
+          break;
+        case 1:
+          text.insert(at, 1, "(){}[]<>\"=;\n"[random() % 12]);
+          break;
+        default:
+          text[at] = static_cast<char>(32 + random() % 95);
       }
     }
     if (!source::check_text("t", text)) continue;
@@ -143,7 +159,9 @@ TEST(Limits, DamagedProgramsNeverCrash) {
     const std::string printed = ast::print(p.tree);
     if (p.diags.has_errors()) continue;
     const Parsed again(printed);
-    ASSERT_TRUE(ast::equal(p.tree, p.tree.root, again.tree, again.tree.root)) << "seed " << seed << "\n" << text << "\n----\n" << printed << again.messages();
+    ASSERT_TRUE(ast::equal(p.tree, p.tree.root, again.tree, again.tree.root)) << "seed " << seed << "\n"
+                                                                              << text << "\n----\n"
+                                                                              << printed << again.messages();
   }
 }
 

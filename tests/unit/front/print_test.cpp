@@ -15,7 +15,8 @@ std::string formatted(const std::string& text) {
 }
 
 TEST(Print, OneStatementALine) {
-  EXPECT_EQ(formatted("import \"a.sk\";import \"b.sk\"\nlayer L( n:int ){weight w:[n] from \"w\";forward(x:act[T,n])->act[T,n]{return x+1}}"),
+  EXPECT_EQ(formatted("import \"a.sk\";import \"b.sk\"\nlayer L( n:int ){weight w:[n] from "
+                      "\"w\";forward(x:act[T,n])->act[T,n]{return x+1}}"),
             "import \"a.sk\"\n"
             "import \"b.sk\"\n"
             "layer L(n: int) {\n"
@@ -37,14 +38,17 @@ TEST(Print, SuperKernelsStandOnSeveralLines) {
 }
 
 TEST(Print, BlocksAndElse) {
-  EXPECT_EQ(formatted("if a {x=1}\nelse if b {}\nelse {y=2}"), "if a {\n  x = 1\n} else if b {} else {\n  y = 2\n}\n");
+  EXPECT_EQ(formatted("if a {x=1}\nelse if b {}\nelse {y=2}"),
+            "if a {\n  x = 1\n} else if b {} else {\n  y = 2\n}\n");
   EXPECT_EQ(formatted("fn f() { }"), "fn f() {}\n");
 }
 
 TEST(Print, BreaksLongLinesAtOuterCommas) {
-  EXPECT_EQ(formatted("o = fused_infer_attention_score(q, k_cache, v_cache, block_table = step.block_table, block_size = block_size, "
+  EXPECT_EQ(formatted("o = fused_infer_attention_score(q, k_cache, v_cache, block_table = step.block_table, "
+                      "block_size = block_size, "
                       "actual_seq_lengths = step.cu_q, num_heads = H)"),
-            "o = fused_infer_attention_score(q, k_cache, v_cache, block_table = step.block_table, block_size = block_size,\n"
+            "o = fused_infer_attention_score(q, k_cache, v_cache, block_table = step.block_table, block_size "
+            "= block_size,\n"
             "    actual_seq_lengths = step.cu_q, num_heads = H)\n");
   std::string sum = "x = a";
   for (int i = 0; i < 60; ++i) sum += " + abc";
@@ -74,8 +78,10 @@ TEST(Print, KeepsComments) {
 
 TEST(Print, MovesCommentsOfAStatementBeforeIt) {
   EXPECT_EQ(formatted("x = f(a,  // one\n      b)  // two\n"), "// one\nx = f(a, b)  // two\n");
-  EXPECT_EQ(formatted("if a {\n  x = 1\n}  // between\nelse {\n}\n"), "if a {\n  x = 1\n  // between\n} else {}\n");
-  EXPECT_EQ(formatted("superkernel \"a\" <  // why\n  x = 1 > // done\n"), "superkernel \"a\" <  // why\n  x = 1\n>  // done\n");
+  EXPECT_EQ(formatted("if a {\n  x = 1\n}  // between\nelse {\n}\n"),
+            "if a {\n  x = 1\n  // between\n} else {}\n");
+  EXPECT_EQ(formatted("superkernel \"a\" <  // why\n  x = 1 > // done\n"),
+            "superkernel \"a\" <  // why\n  x = 1\n>  // done\n");
 }
 
 TEST(Print, KeepsOneBlankLineAtMost) {
@@ -86,7 +92,8 @@ TEST(Print, KeepsOneBlankLineAtMost) {
 }
 
 TEST(Print, KeepsSpellings) {
-  EXPECT_EQ(formatted("x = ((1_000)) + 0x1F - 1e-5 * 18MiB + \"a{i}{{}}\\n\""), "x = ((1_000)) + 0x1F - 1e-5 * 18MiB + \"a{i}{{}}\\n\"\n");
+  EXPECT_EQ(formatted("x = ((1_000)) + 0x1F - 1e-5 * 18MiB + \"a{i}{{}}\\n\""),
+            "x = ((1_000)) + 0x1F - 1e-5 * 18MiB + \"a{i}{{}}\\n\"\n");
   EXPECT_EQ(formatted("import \"a\\\"{{b\""), "import \"a\\\"{{b\"\n");
 }
 
@@ -106,7 +113,8 @@ TEST(Print, RandomProgramsComeBackTheSame) {
   const int programs = test::count(1000, 20000);
   const char* const chosen = std::getenv("SKDSL_SEED");
   const uint64_t base = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : 1;
-  std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(base), static_cast<unsigned long long>(base) + static_cast<unsigned long long>(programs) - 1);
+  std::printf("seeds %llu to %llu\n", static_cast<unsigned long long>(base),
+              static_cast<unsigned long long>(base) + static_cast<unsigned long long>(programs) - 1);
   for (int i = 0; i < programs; ++i) {
     const uint64_t seed = base + static_cast<uint64_t>(i);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -117,7 +125,8 @@ TEST(Print, RandomProgramsComeBackTheSame) {
     const std::string printed = ast::print(p.tree);
     const Parsed again(printed);
     ASSERT_EQ(again.messages(), "") << printed;
-    ASSERT_TRUE(ast::equal(p.tree, p.tree.root, again.tree, again.tree.root)) << text << "\n----\n" << printed;
+    ASSERT_TRUE(ast::equal(p.tree, p.tree.root, again.tree, again.tree.root)) << text << "\n----\n"
+                                                                              << printed;
     ASSERT_EQ(ast::print(again.tree), printed);
     expect_comments(printed, random.comments());
     if (testing::Test::HasFailure()) {
@@ -142,7 +151,8 @@ TEST(Equal, SeesEveryDifference) {
 
 TEST(Dump, OneLineANode) {
   const Parsed p("x = -1");
-  EXPECT_EQ(ast::dump(p.tree), "File @0..6\n  Assign @0..6\n    Name `x` @0..1\n    Unary `-` @4..6\n      Int `1` @5..6\n");
+  EXPECT_EQ(ast::dump(p.tree),
+            "File @0..6\n  Assign @0..6\n    Name `x` @0..1\n    Unary `-` @4..6\n      Int `1` @5..6\n");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include <cstdio>
-#include <filesystem>
-
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
 
 #include "tests/unit/front/front.h"
 
@@ -78,7 +78,8 @@ TEST_F(SourceFiles, SaysWhatIsWrongWithAFile) {
 
 TEST_F(SourceFiles, TakesEmptyFilesAndAllOfUtf8) {
   EXPECT_TRUE(sources_.read(write("empty.sk", "")).has_value());
-  EXPECT_TRUE(sources_.read(write("utf8.sk", "// ü € \xf0\x9f\x98\x80 \xef\xbf\xbf \xf4\x8f\xbf\xbf")).has_value());
+  EXPECT_TRUE(
+      sources_.read(write("utf8.sk", "// ü € \xf0\x9f\x98\x80 \xef\xbf\xbf \xf4\x8f\xbf\xbf")).has_value());
 }
 
 }  // namespace
