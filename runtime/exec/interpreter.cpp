@@ -1,6 +1,7 @@
 #include "runtime/exec/interpreter.h"
 
-#include <array>
+#include <pthread.h>
+
 #include <cstdio>
 #include <optional>
 #include <unordered_set>
@@ -21,7 +22,25 @@ using plan::Kind;
 using Values = std::vector<RuntimeValue>;
 
 namespace {
-// Regions and calls use the C++ stack.
+// Regions and calls use the C++ stack; this much of it stays for kernels and messages.
+constexpr uintptr_t kStackReserve = 1u << 20;
+
+bool stack_is_short() {
+  // Asking takes a while for the main thread, and the answer never changes.
+  thread_local const uintptr_t lowest = [] {
+    pthread_attr_t attr;
+    void* address = nullptr;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+      pthread_attr_getstack(&attr, &address, &size);
+      pthread_attr_destroy(&attr);
+    }
+    return reinterpret_cast<uintptr_t>(address);
+  }();
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < lowest + kStackReserve;
+}
+
+// Deep enough for every program that the compiler makes (plan::kMaxRegionDepth), shallow enough to end soon.
 constexpr int kMaxDepth = 1000;
 
 template <class T>
@@ -123,8 +142,8 @@ struct Interpreter::Impl {
 
   /// Runs a body or, with the op that owns it, a nested region; gives what it returns or yields.
   Expected<Values> run_region(Frame& f, plan::RegionId id, Values args, const plan::Op* owner) {
-    if (depth >= kMaxDepth)
-      return fail(fmt::format("`{}`: calls and blocks are nested deeper than {}", f.function.name, kMaxDepth));
+    if (depth >= kMaxDepth || stack_is_short())
+      return fail(fmt::format("`{}`: calls and blocks are nested too deeply ({} levels)", f.function.name, depth));
     ++depth;
     auto results = run_ops(f, id, std::move(args), owner);
     --depth;

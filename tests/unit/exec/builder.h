@@ -31,7 +31,7 @@ class FunctionBuilder {
   template <class T>
   plan::ValueId constant(plan::DType dtype, std::vector<int64_t> shape, const std::vector<T>& data) {
     plan::ConstantData c{dtype, shape, std::vector<uint8_t>(data.size() * sizeof(T))};
-    std::memcpy(c.bytes.data(), data.data(), c.bytes.size());
+    if (!data.empty()) std::memcpy(c.bytes.data(), data.data(), c.bytes.size());
     program.constants.push_back(c);
     std::vector<plan::Dim> dims(shape.begin(), shape.end());
     return op(Opcode::Constant, {}, {{"data", plan::Dim(static_cast<int64_t>(program.constants.size()) - 1)}},
@@ -73,7 +73,7 @@ inline plan::Type host_bool() { return plan::Type::host(plan::Kind::HostBool); }
 template <class T>
 Tensor tensor(sk_dtype dtype, std::vector<int64_t> shape, const std::vector<T>& data) {
   Tensor t = Tensor::empty(dtype, shape);
-  std::memcpy(t.view.data, data.data(), data.size() * sizeof(T));
+  if (!data.empty()) std::memcpy(t.view.data, data.data(), data.size() * sizeof(T));
   return t;
 }
 inline Tensor floats(std::vector<int64_t> shape, const std::vector<float>& data) { return tensor(SK_F32, std::move(shape), data); }
