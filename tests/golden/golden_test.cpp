@@ -2,24 +2,25 @@
 //
 // One .sk file under tests/golden/<subject>/ is one case:
 //
-//   // RUN: run --mode ge_graph %s        the command line; %s is this file, %d its folder. More than one may follow
-//   print(1 + 2)                          the program: everything before the first `//--- ` line
+//   // RUN: run --mode ge_graph %s        the command line; %s is this file, %d its folder. More than one may
+//   follow print(1 + 2)                          the program: everything before the first `//--- ` line
 //   //--- file other.sk                   (optional) another file beside it
 //   //--- expect
 //   //| 3                                 what the command writes, standard error before standard output
 //   //> exit 0                            and its exit code; for each RUN line in turn
 //
-// The program stands in the case file from its first line on, so that line numbers are the same. Paths of the folder
-// it is copied to are left out of the output. SKDSL_UPDATE_GOLDEN=1 writes what is seen into the files.
+// The program stands in the case file from its first line on, so that line numbers are the same. Paths of the
+// folder it is copied to are left out of the output. SKDSL_UPDATE_GOLDEN=1 writes what is seen into the
+// files.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 #include "compiler/diag/diag.h"
@@ -63,7 +64,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
 }
 
 struct Case {
@@ -103,7 +105,8 @@ Case parse(const std::string& text) {
 /// What the runs of a case write, in the form of an expectation.
 std::string output(const Case& c, const std::string& name) {
   static int count = 0;
-  const fs::path folder = fs::temp_directory_path() / ("skdsl_golden_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
+  const fs::path folder = fs::temp_directory_path() /
+                          ("skdsl_golden_" + std::to_string(::getpid()) + "_" + std::to_string(count++));
   write(folder / name, c.program);
   for (const auto& [file, text] : c.files) write(folder / file, text);
   std::string out;
@@ -169,7 +172,8 @@ TEST(GoldenCoverage, EveryDiagnosticHasACase) {
   std::set<std::string> provoked;
   for (const std::string& name : case_names()) {
     const std::string text = parse(read(kFolder / name)).expectation;
-    for (size_t at = 0; (at = text.find("[SK", at)) != std::string::npos; ++at) provoked.insert(text.substr(at + 1, text.find(']', at) - at - 1));
+    for (size_t at = 0; (at = text.find("[SK", at)) != std::string::npos; ++at)
+      provoked.insert(text.substr(at + 1, text.find(']', at) - at - 1));
   }
   std::set<std::string> excused;
   for (const Excused& e : kWithoutCase) {
@@ -180,12 +184,15 @@ TEST(GoldenCoverage, EveryDiagnosticHasACase) {
   for (int i = 0; i < static_cast<int>(diag::Id::kCount); ++i) {
     const diag::Rule& rule = diag::rule(static_cast<diag::Id>(i));
     const std::string id(rule.id);
-    EXPECT_TRUE(provoked.contains(id) || excused.contains(id)) << id << " (" << rule.name << ") has no case under tests/golden";
+    EXPECT_TRUE(provoked.contains(id) || excused.contains(id))
+        << id << " (" << rule.name << ") has no case under tests/golden";
   }
 }
 
 TEST(GoldenHarness, ReadsTheSectionsOfACase) {
-  const Case c = parse("// RUN: run %s\n// RUN: fmt %s\nprint(1)\n//--- file a/b.sk\nlet x = 1\n//--- expect\n//| 1\n//> exit 0\n");
+  const Case c = parse(
+      "// RUN: run %s\n// RUN: fmt %s\nprint(1)\n//--- file a/b.sk\nlet x = 1\n//--- expect\n//| 1\n//> exit "
+      "0\n");
   EXPECT_EQ(c.runs, (std::vector<std::string>{"run %s", "fmt %s"}));
   EXPECT_EQ(c.program, "// RUN: run %s\n// RUN: fmt %s\nprint(1)\n");
   ASSERT_EQ(c.files.size(), 1U);
