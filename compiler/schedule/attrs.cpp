@@ -33,24 +33,24 @@ std::optional<uint32_t> option(const Context& c, std::string_view key) {
 
 }  // namespace
 
-std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& attr, DType result) {
+std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& given, DType result) {
   TaskAttr out;
   out.type = param.attr;
-  const bool absent = std::holds_alternative<std::monostate>(attr);
-  const std::string_view text = param.default_text;
+  const Attr attr = std::holds_alternative<std::monostate>(given) ? default_attr(param) : given;
+  const bool absent = std::holds_alternative<std::monostate>(attr);  // the rule decides
   const auto constant = [](const Dim& d) { return d.is_constant() ? std::optional(d.constant()) : std::nullopt; };
   switch (param.attr) {
     case AttrType::Int: {
-      const auto n = absent ? std::optional(parsed<int64_t>(text)) : constant(std::get<Dim>(attr));
+      const auto n = absent ? std::nullopt : constant(std::get<Dim>(attr));
       if (!n) return {};
       out.i = *n;
       return out;
     }
-    case AttrType::Float: out.f = absent ? parsed<double>(text) : std::get<double>(attr); return out;
-    case AttrType::Bool: out.i = absent ? text == "true" : std::get<bool>(attr); return out;
-    case AttrType::Str: out.text = absent ? std::string(text) : std::get<std::string>(attr); return out;
+    case AttrType::Float: out.f = absent ? 0 : std::get<double>(attr); return out;
+    case AttrType::Bool: out.i = !absent && std::get<bool>(attr); return out;
+    case AttrType::Str: out.text = absent ? "" : std::get<std::string>(attr); return out;
     case AttrType::DType: {
-      DType t = absent ? dtype_named(text).value_or(result) : std::get<DType>(attr);
+      DType t = absent ? result : std::get<DType>(attr);
       if (t == DType::Stored) t = result;
       out.i = abi_dtype(t);
       return out;
@@ -64,7 +64,7 @@ std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& attr, DTyp
         }
       return out;
     case AttrType::Choice:
-      out.text = absent ? std::string(text) : std::get<std::string>(attr);
+      out.text = absent ? "" : std::get<std::string>(attr);
       out.i = choice_index(param.choices, out.text);
       return out;
   }

@@ -74,26 +74,6 @@ std::optional<plan::Attr> Elaborator::to_attr(Frame& f, const OpInfo& op, const 
   return {};
 }
 
-namespace {
-/// The table's default of an attribute.
-plan::Attr default_attr(const Param& p) {
-  const std::string text(p.default_text);
-  if (text == "none") return std::monostate{};
-  switch (p.attr) {
-    case AttrType::Int:
-      return Dim(std::stoll(text));
-    case AttrType::Float:
-      return std::stod(text);
-    case AttrType::Bool:
-      return text == "true";
-    case AttrType::DType:
-      return *plan::dtype_named(text);
-    default:
-      return text;
-  }
-}
-}  // namespace
-
 Value Elaborator::call_op(Frame& f, Opcode code, std::vector<CallArg> args, Span at) {
   const OpInfo& op = info(code);
   if (!is_callable(op)) {
@@ -180,7 +160,7 @@ Value Elaborator::call_op(Frame& f, Opcode code, std::vector<CallArg> args, Span
           report(at, diag::Id::MissingArgument, fmt::format("`{}`", op.name), p.name);
           return {};
         }
-        attrs.push_back(default_attr(p));
+        attrs.push_back(plan::default_attr(p));
         attr_spans.emplace_back();
         continue;
       }

@@ -235,11 +235,12 @@ class ProgramReader {
     const auto code = r_.opcode();
     if (!code) return false;
     op.code = *code;
+    for (const Param& p : info(op.code).params)
+      if (p.is_attr) op.attrs.push_back(default_attr(p));
     if (r_.token().kind == Token::Kind::Value || r_.is("_")) do
         if (!operand(op)) return false;
       while (r_.accept(","));
     if (r_.accept("{") && !attributes(op)) return false;
-    if (op.attrs.size() < info(op.code).n_attrs()) op.attrs.resize(info(op.code).n_attrs());
     std::vector<Type> types;
     if (r_.accept(":")) do {
         auto t = r_.type();
@@ -296,7 +297,6 @@ class ProgramReader {
 
   bool attributes(Op& op) {
     const OpInfo& row = info(op.code);
-    op.attrs.resize(row.n_attrs());
     bool first = true;
     while (r_.ok() && !r_.is("}")) {
       if (!first && !r_.expect(",")) return false;
@@ -311,7 +311,10 @@ class ProgramReader {
   }
 
   bool attribute(Attr& out) {
-    if (r_.accept("none")) return true;
+    if (r_.accept("none")) {
+      out = {};
+      return true;
+    }
     if (r_.is("true") || r_.is("false")) {
       out = r_.is("true");
       r_.advance();

@@ -144,7 +144,7 @@ class Printer {
   void attributes(const Op& op) {
     bool first = true;
     for (size_t i = 0; i < op.attrs.size(); ++i) {
-      // Absent attributes stay unwritten; the parser fills them up to the table's number.
+      // An absent attribute stays unwritten; the parser gives it the table's default, which is "none".
       if (std::holds_alternative<std::monostate>(op.attrs[i])) continue;
       out_ += first ? " {" : ", ";
       first = false;

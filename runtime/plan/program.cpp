@@ -1,6 +1,7 @@
 #include "runtime/plan/program.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace skdsl::plan {
 
@@ -30,6 +31,28 @@ std::string_view name(DType t) { return kDTypes[static_cast<size_t>(t)].name; }
 std::optional<DType> dtype_named(std::string_view text) {
   for (const DTypeRow& r : kDTypes)
     if (r.type != DType::None && r.name == text) return r.type;
+  return {};
+}
+
+Attr default_attr(const Param& param) {
+  const std::string_view text = param.default_text;
+  if (text.empty() || text == "none") return {};
+  switch (param.attr) {
+    case AttrType::Int: {
+      int64_t x = 0;
+      std::from_chars(text.data(), text.data() + text.size(), x);
+      return Dim(x);
+    }
+    case AttrType::Float: {
+      double x = 0;
+      std::from_chars(text.data(), text.data() + text.size(), x);
+      return x;
+    }
+    case AttrType::Bool: return text == "true";
+    case AttrType::DType: return dtype_named(text).value_or(DType::None);
+    case AttrType::Str: case AttrType::Choice: return std::string(text);
+    case AttrType::IntList: return std::vector<Dim>{};
+  }
   return {};
 }
 

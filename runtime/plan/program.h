@@ -49,8 +49,11 @@ struct Type {
 };
 
 /// An attribute value. IntList and Int hold dims (constants mostly); Choice and Str hold text; DType holds DType.
-/// monostate = "none" (absent, the rule decides).
+/// monostate = "none" (absent, the rule decides); only where that is the table's default.
 using Attr = std::variant<std::monostate, Dim, double, bool, std::string, std::vector<Dim>, DType>;
+
+/// What an attribute is when nobody gives it; monostate for "none" and for a required one.
+Attr default_attr(const Param& param);
 
 /// What surrounds an op in the source: super-kernel scope, stream, core limits. A chain from the innermost outwards.
 struct Context {

@@ -49,7 +49,7 @@ constexpr std::string_view describe(Types types) {
 }
 
 bool attr_fits(const Param& param, const Attr& a) {
-  if (std::holds_alternative<std::monostate>(a)) return !param.default_text.empty();
+  if (std::holds_alternative<std::monostate>(a)) return param.default_text == "none";
   switch (param.attr) {
     case AttrType::Int: return std::holds_alternative<Dim>(a);
     case AttrType::Float: return std::holds_alternative<double>(a);

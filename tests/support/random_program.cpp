@@ -170,6 +170,8 @@ class Generator {
     op.code = code;
     op.operands = std::move(operands);
     op.attrs = std::move(attrs);
+    for (size_t i = 0; i < op.attrs.size(); ++i)
+      if (std::holds_alternative<std::monostate>(op.attrs[i])) op.attrs[i] = default_attr(attr_param(info(code), i));
     const bool end = code == Opcode::Return || code == Opcode::Yield;
     if (!end) {
       op.context = context();
@@ -473,7 +475,7 @@ class Generator {
   }
   void print() {
     const auto x = pick([](const Type&) { return true; });
-    if (x) emit(Opcode::Print, {*x}, {}, {});
+    if (x) emit(Opcode::Print, {*x}, {std::string("x = {}")}, {});
   }
   void tensor_branch() {
     const auto c = pick([](const Type& ty) { return ty == tensor(DType::Bool, {}); });

@@ -21,7 +21,7 @@ func "main" none (x = %0 : f32[T, 4], s = %1 : i32[T], c = %2 : bool) -> (f32[T,
   %8 = abs %0 : f32[T, 4]
   scatter_update %7, %1, %8
   %9, %10 = split %0 {sizes = [1, 3], axis = 1} : f32[T, 1], f32[T, 3]
-  print %10
+  print %10 {format = "{}"}
   %11 = if %2 : f32[T, 4] region {
     yield %0
   } region {
@@ -29,7 +29,7 @@ func "main" none (x = %0 : f32[T, 4], s = %1 : i32[T], c = %2 : bool) -> (f32[T,
     yield %12
   }
   if %2 region {
-    print %0
+    print %0 {format = "{}"}
     yield
   } region {
     %13 = exp %0 : f32[T, 4]
@@ -43,9 +43,9 @@ func "main" none (x = %0 : f32[T, 4], s = %1 : i32[T], c = %2 : bool) -> (f32[T,
   %4 = abs %0 : f32[T, 4]
   scatter_update %3, %1, %4
   %5, %6 = split %0 {sizes = [1, 3], axis = 1} : f32[T, 1], f32[T, 3]
-  print %6
+  print %6 {format = "{}"}
   if %2 region {
-    print %0
+    print %0 {format = "{}"}
     yield
   } region {
     yield
@@ -59,7 +59,7 @@ func "main" none (x = %0 : f32[T, 4], s = %1 : i32[T], c = %2 : bool) -> (f32[T,
 TEST(DeadCode, EffectsStay) {
   const std::string text = R"(func "main" none (x = %0 : f32[]) -> () {
   %1 = item %0 : float
-  %2 = random_normal {shape = [2], seed = 1} : f32[2]
+  %2 = random_normal {shape = [2], seed = 1, dtype = <f32>} : f32[2]
   %3 = host_float {value = 1.0} : float
   %4 = host_fn %3, %3 {fn = "eq"} : bool
   while region {

@@ -88,7 +88,7 @@ TEST(GraphConstraints, LoopsCarryTensorValuesIntoTheirCondition) {
 }
 
 TEST(GraphConstraints, IoRandomSync) {
-  EXPECT_EQ(said("  print %0 loc(1:3:1+5)\n  %4 = random_normal {shape = [T], seed = 1} : f32[T] loc(1:4:1+5)\n  stream_sync loc(1:5:1+5)\n"),
+  EXPECT_EQ(said("  print %0 {format = \"{}\"} loc(1:3:1+5)\n  %4 = random_normal {shape = [T], seed = 1} : f32[T] loc(1:4:1+5)\n  stream_sync loc(1:5:1+5)\n"),
             "SK104 3:1: `print` writes on the host; a ge_graph decode cannot hold it\n"
             "  help: write `tap x` and read the value with a dump after the step\n"
             "SK105 4:1: `random_normal` draws random numbers; a ge_graph decode would repeat the recorded ones\n"
@@ -98,7 +98,7 @@ TEST(GraphConstraints, IoRandomSync) {
 }
 
 TEST(GraphConstraints, NestedRegionsAreSeen) {
-  const std::string text = said("  if %3 region {\n    print %0 loc(1:9:3+5)\n    yield\n  } region {\n    stream_sync loc(1:10:3+5)\n    yield\n  }\n");
+  const std::string text = said("  if %3 region {\n    print %0 {format = \"{}\"} loc(1:9:3+5)\n    yield\n  } region {\n    stream_sync loc(1:10:3+5)\n    yield\n  }\n");
   EXPECT_NE(text.find("SK104 9:3"), std::string::npos) << text;
   EXPECT_NE(text.find("SK106 10:3"), std::string::npos) << text;
 }

@@ -66,7 +66,7 @@ func "M.decode" decode (x = %0 : f32[T]) -> (f32[T]) {
 func "main" none (x = %0 : f32[4]) -> () {
   %1 = call %0 {callee = "help"} : f32[4]
   %2 = call %1 {callee = "M.decode"} : f32[4]
-  print %2
+  print %2 {format = "{}"}
   return
 }
 )")),
@@ -81,7 +81,7 @@ func "M.decode" decode (x = %0 : f32[T]) -> (f32[T]) {
 func "main" none (x = %0 : f32[4]) -> () {
   %1 = exp %0 : f32[4]
   %2 = call %1 {callee = "M.decode"} : f32[4]
-  print %2
+  print %2 {format = "{}"}
   return
 }
 )");
@@ -125,11 +125,11 @@ func "attn" none (x = %0 : f32[4]) -> (f32[4]) {
 }
 func "M.decode" decode (x = %0 : f32[4]) -> (f32[4]) {
   prefetch _ {target = "w", after_path = "attn.o_proj", max_bytes = 100}
-  prefetch %0 {target = "v", after_path = ""}
+  prefetch %0 {target = "v", after_path = "", max_bytes = -1}
   %1 = call %0 {callee = "attn"} : f32[4] path "attn"
   %2 = abs %1 : f32[4]
-  prefetch _ {target = "u", after_path = "attn"}
-  prefetch _ {target = "t", after_path = "attn.o_proj"}
+  prefetch _ {target = "u", after_path = "attn", max_bytes = -1}
+  prefetch _ {target = "t", after_path = "attn.o_proj", max_bytes = -1}
   return %2
 }
 )")),
@@ -143,12 +143,12 @@ func "attn" none (x = %0 : f32[4]) -> (f32[4]) {
   return %2
 }
 func "M.decode" decode (x = %0 : f32[4]) -> (f32[4]) {
-  prefetch %0 {target = "v", after_path = ""}
+  prefetch %0 {target = "v", after_path = "", max_bytes = -1}
   %1 = exp %0 : f32[4]
   prefetch %1 {target = "w", after_path = "attn.o_proj", max_bytes = 100}
-  prefetch %1 {target = "t", after_path = "attn.o_proj"}
+  prefetch %1 {target = "t", after_path = "attn.o_proj", max_bytes = -1}
   %2 = neg %1 : f32[4]
-  prefetch %2 {target = "u", after_path = "attn"}
+  prefetch %2 {target = "u", after_path = "attn", max_bytes = -1}
   %3 = abs %2 : f32[4]
   return %3
 }

@@ -38,7 +38,7 @@ TEST(RemoveNoops, WhatDoesNotStays) {
   stays("  %2 = cast %0 {dtype = <bf16>} : bf16[T, 4]\n  return %2\n", "bf16[T, 4]");
   stays("  %2 = transpose %0 {axis0 = 0, axis1 = 1} : f32[4, T]\n  return %2\n", "f32[4, T]");
   stays("  %2 = slice %0 {axis = 1, begin = 1, end = 4} : f32[T, 3]\n  return %2\n", "f32[T, 3]");
-  stays("  %2 = concat %0, %0 : f32[T*2, 4]\n  return %2\n", "f32[T*2, 4]");
+  stays("  %2 = concat %0, %0 {axis = 0} : f32[T*2, 4]\n  return %2\n", "f32[T*2, 4]");
   // -0 + 0 is 0, and 1 / x is not x.
   stays("  %2 = constant {data = 0} : f32[]\n  %3 = add %0, %2 : f32[T, 4]\n  return %3\n", "f32[T, 4]", "constant 0 : f32[] = [0]\n");
   stays("  %2 = constant {data = 0} : f32[]\n  %3 = div %2, %0 : f32[T, 4]\n  return %3\n", "f32[T, 4]", "constant 0 : f32[] = [1]\n");

@@ -192,7 +192,7 @@ TEST(Schedule, WhatIsNotStaticIsSaid) {
             "  note: its type is f32[T, 4]\n"
             "  help: bind every symbol of the phase's parameters, and compute sizes from them alone\n");
   EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4], flag = %1 : bool) -> (f32[4]) {\n  return %0\n}\n", {}).find("SK3008"), std::string::npos);
-  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  print %0\n  return %0\n}\n", {}).find("SK104"), std::string::npos);
+  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  print %0 {format = \"{}\"}\n  return %0\n}\n", {}).find("SK104"), std::string::npos);
   EXPECT_NE(made("func \"h\" none (x = %0 : f32[4]) -> (f32[4]) {\n  return %0\n}\nfunc \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n"
                  "  %1 = call %0 {callee = \"h\"} : f32[4]\n  return %1\n}\n",
                  {})
