@@ -80,7 +80,10 @@ class Verifier {
     bytes_[i] = *bytes;
     switch (b.storage) {
       case Storage::Input:
-        if (b.index >= s_.inputs.size()) say("buffer {} is input {} of {}", i, b.index, s_.inputs.size());
+        if (b.index >= s_.inputs.size()) return say("buffer {} is input {} of {}", i, b.index, s_.inputs.size());
+        if (const BufferId whole = s_.inputs[b.index]; whole >= s_.buffers.size() || s_.buffers[whole].dtype != b.dtype ||
+                                                       text::byte_size(s_.buffers[whole].dtype, s_.buffers[whole].shape) != *bytes)
+          say("buffer {} does not have the bytes of input {}", i, b.index);
         return;
       case Storage::Constant: {
         const ConstantData* c = constant(p_, s_, b.index);

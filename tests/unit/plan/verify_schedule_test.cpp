@@ -101,6 +101,8 @@ TEST_F(VerifySchedule, Buffers) {
   refuses("negative or huge shape", [](Schedule& s) { s.buffers[8].shape = {int64_t{1} << 40, int64_t{1} << 40}; });
   refuses("has no dtype", [](Schedule& s) { s.buffers[4].dtype = DType::Stored; });
   refuses("is input 7 of 3", [](Schedule& s) { s.buffers[0].index = 7; });
+  refuses("does not have the bytes of input 0", [](Schedule& s) { s.buffers[0].shape = {2, 5}, s.inputs[0] = 1; });
+  refuses("does not have the bytes of input 2", [](Schedule& s) { s.buffers[1].index = 2; });
   refuses("does not match constant 5", [](Schedule& s) { s.buffers[9].index = 5; });
   refuses("which is not a weight or const", [](Schedule& s) { s.buffers[2].path = "v"; });
   refuses("does not match the declaration of `w`", [](Schedule& s) { s.buffers[2].shape = {4, 5}; });
