@@ -203,7 +203,7 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"diagnostics", diagnostics_of(run)}};
 }
 
-Expected<void> write_logits(const RunState& run, const model::GenerateResult& result) {
+Expected<void> write_logits(const RunState& run, const model::GenerateResult& result, AtomicFile& file) {
   Json::Array requests;
   for (size_t i = 0; i < result.requests.size(); ++i) {
     const model::GeneratedSequence& s = result.requests[i];
@@ -216,7 +216,8 @@ Expected<void> write_logits(const RunState& run, const model::GenerateResult& re
                      {"step_logits", std::move(steps)}});
   }
   const Json document = Json::Object{{"format_version", 1}, {"requests", std::move(requests)}};
-  return write_file_atomically(run.options.dump_logits, to_json(document, 0, 9) + "\n");
+  if (auto ok = file.write(to_json(document, 0, 9) + "\n"); !ok) return ok;
+  return file.commit();
 }
 
 /// The completion without the trailing end token.
@@ -253,6 +254,13 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   request.block_size = b.block_size;
   request.kv_blocks = b.kv_blocks;
   request.keep_logits = !o.dump_logits.empty();
+  // An output that cannot be written is said before the work, not after it.
+  std::optional<AtomicFile> logits;
+  if (!o.dump_logits.empty()) {
+    auto file = AtomicFile::create(o.dump_logits);
+    if (!file) return failed(run, file.error());
+    logits.emplace(std::move(*file));
+  }
 
   // Text streams when there is one request and somebody watches.
   const bool streaming = !o.json && run.prompts.size() == 1;
@@ -289,8 +297,8 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   std::vector<std::optional<std::string>> texts;
   for (const auto& s : result->requests)
     texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
-  if (!o.dump_logits.empty())
-    if (auto ok = write_logits(run, *result); !ok) return failed(run, ok.error());
+  if (logits)
+    if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {

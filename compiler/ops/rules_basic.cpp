@@ -193,11 +193,13 @@ Result Take(Infer& s) {
   const auto axis = s.axis_attr(0, 0);
   if (!axis) return {};
   const Dim size = s.in(0).dims[*axis];
-  if (s.int_attr(1).is_constant() && s.int_attr(1).constant() < 0) (*s.call.attrs)[1] = size + s.int_attr(1);
+  const Dim written = s.int_attr(1);
+  if (written.is_constant() && written.constant() < 0) (*s.call.attrs)[1] = size + written;
   const Dim index = s.int_attr(1), room = size - index - Dim(1);
   if ((index.is_constant() && index.constant() < 0) || (room.is_constant() && room.constant() < 0)) {
-    auto report = s.call.diags->report(s.attr_span(1), diag::Id::IndexOutOfRange, s.call.program->text(index),
-                                       fmt::format("axis {}", *axis), s.text(s.in(0).dims));
+    auto report =
+        s.call.diags->report(s.attr_span(1), diag::Id::IndexOutOfRange, s.call.program->text(written),
+                             fmt::format("axis {}", *axis), s.text(s.in(0).dims));
     s.note_origin(report, 0);
     return {};
   }

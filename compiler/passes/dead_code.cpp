@@ -1,7 +1,8 @@
 // dead_code — simplifies
 //
-// Pure operators whose results nobody reads go away, an `if` without effects likewise; functions stay when they are a
-// phase, the script, a const's value, or called by one of those.
+// Pure operators whose results nobody reads go away (one that gives a size its value is read by whoever has
+// that size), an `if` without effects likewise; functions stay when they are a phase, the script, a const's
+// value, or called by one of those.
 //
 //   before   %1 = exp %0 : f32[4]        after   return %0
 //            return %0
@@ -19,20 +20,27 @@ namespace {
 
 class Sweeper : public Copier {
  public:
-  Sweeper(const Function& from, Function& to) : Copier(from, to), needed_(from.values.size(), 0), dead_(from.ops.size(), 0) {
+  Sweeper(const Function& from, Function& to)
+      : Copier(from, to), needed_(from.values.size(), 0), dead_(from.ops.size(), 0) {
     mark(from.body, 0);
   }
-  bool changed() const { return std::any_of(dead_.begin(), dead_.end(), [](uint8_t d) { return d != 0; }); }
+  bool changed() const {
+    return std::any_of(dead_.begin(), dead_.end(), [](uint8_t d) { return d != 0; });
+  }
 
  private:
-  bool replace(const Op& op, RegionId, int) override { return dead_[static_cast<size_t>(&op - from_.ops.data())] != 0; }
+  bool replace(const Op& op, RegionId, int) override {
+    return dead_[static_cast<size_t>(&op - from_.ops.data())] != 0;
+  }
 
   // A loop may never end, and that is an effect too.
   bool has_effect(const Op& op, int depth) const {
     if (op.code == Opcode::If) {
       for (const RegionId r : op.regions)
         for (const OpId id : from_.regions[r].ops)
-          if (depth > kMaxRegionDepth || (from_.ops[id].code != Opcode::Yield && has_effect(from_.ops[id], depth + 1))) return true;
+          if (depth > kMaxRegionDepth ||
+              (from_.ops[id].code != Opcode::Yield && has_effect(from_.ops[id], depth + 1)))
+            return true;
       return false;
     }
     return !info(op.code).has(kPure) && op.code != Opcode::State;
@@ -43,7 +51,8 @@ class Sweeper : public Copier {
     const auto& ops = from_.regions[region].ops;
     for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
       const Op& op = from_.ops[*it];
-      const bool needed = std::any_of(op.results.begin(), op.results.end(), [&](ValueId v) { return needed_[v] != 0; });
+      const bool needed = std::any_of(op.results.begin(), op.results.end(),
+                                      [&](ValueId v) { return needed_[v] != 0 || gives_size(v); });
       if (!needed && !has_effect(op, depth)) {
         dead_[*it] = 1;
         continue;
@@ -52,9 +61,28 @@ class Sweeper : public Copier {
         if (depth < kMaxRegionDepth) mark(r, depth + 1);
       for (const ValueId v : op.operands)
         if (v != kNone) needed_[v] = 1;
+      for (const Attr& a : op.attrs) {
+        if (const auto* d = std::get_if<Dim>(&a)) use(*d);
+        if (const auto* dims = std::get_if<std::vector<Dim>>(&a))
+          for (const Dim& x : *dims) use(x);
+      }
+      for (const ValueId v : op.results)
+        for (const Dim& d : from_.values[v].type.dims)
+          if (!d.as_symbol()) use(d);
     }
   }
 
+  void use(const Dim& d) {
+    for (const SymbolId s : d.symbols()) sizes_.insert(s);
+  }
+  /// Whether a symbol that somebody behind needs gets its value with this one.
+  bool gives_size(ValueId v) const {
+    const auto& dims = from_.values[v].type.dims;
+    return std::any_of(dims.begin(), dims.end(),
+                       [&](const Dim& d) { return d.as_symbol() && sizes_.contains(*d.as_symbol()); });
+  }
+
+  std::set<SymbolId> sizes_;
   std::vector<uint8_t> needed_;
   std::vector<uint8_t> dead_;
 };

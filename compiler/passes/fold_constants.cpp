@@ -204,6 +204,8 @@ class Folder : public Copier {
   }
 
   bool host_int(const Op& op, RegionId into, int64_t value) {
+    // A negative one may stand where a size is expected: the run says so, with its place.
+    if (value < 0) return false;
     Op made;
     made.code = Opcode::HostInt;
     made.attrs = {Dim(value)};

@@ -69,6 +69,13 @@ Value Elaborator::eval_call(Frame& f, NodeId node) {
     }
     case Value::Kind::DType:  // f32(x) is cast(x, f32)
       if (poison) return {};
+      // A literal is read as what it becomes, so that large integers fit a float.
+      if (args.size() == 1 && args[0].value.is(Value::Kind::List) && f.builder &&
+          callee.dtype != plan::DType::Bool) {
+        const plan::ValueId id = to_tensor(f, args[0].value, args[0].span, callee.dtype);
+        if (id == plan::kNone) return {};
+        args[0].value = Value::ir(id, args[0].span);
+      }
       args.push_back({"dtype", callee, a.span(callee_node), {}});
       return call_op(f, Opcode::Cast, std::move(args), at);
     case Value::Kind::TensorMethod: {

@@ -130,7 +130,8 @@ Value Elaborator::call_op(Frame& f, Opcode code, std::vector<CallArg> args, Span
   // Numbers and lists beside tensors take the dtype of the first tensor operand.
   plan::DType like = plan::DType::None;
   for (size_t i = 0; i < op.params.size(); ++i)
-    if (given[i] && !op.params[i].is_attr && is_tensor(f, given[i]->value) && like == plan::DType::None) {
+    if (given[i] && !op.params[i].is_attr && op.params[i].types != Types::Bool &&
+        is_tensor(f, given[i]->value) && like == plan::DType::None) {
       const ValueId id = to_ir(f, given[i]->value, given[i]->span);
       if (id == plan::kNone) return {};
       like = type_of(f, id).dtype;

@@ -22,7 +22,8 @@ struct Builder {
   std::map<std::pair<plan::RegionId, std::string>, plan::ValueId> weights;  // loaded ones
   bool const_only = false;                                                  // a const's expression
   std::string const_name;
-  int dynamic_depth = 0;  // inside regions of tensor-valued control flow
+  std::vector<std::pair<std::string, Span>> open_scopes;  // scope_begin without its scope_end
+  int dynamic_depth = 0;                                  // inside regions of tensor-valued control flow
 };
 
 /// A body that is being walked: names, and where `return` goes.
@@ -175,7 +176,7 @@ class Elaborator {
   void exec_scoped(Frame& f, ast::NodeId node);
   void exec_prefetch(Frame& f, ast::NodeId node);
   void exec_event(Frame& f, ast::NodeId node);
-  std::string place_path(Frame& f, ast::NodeId node, bool* is_out);
+  std::string place_path(Frame& f, ast::NodeId node, bool trigger, bool* is_out);
   bool inert(const Frame& f) const;
 
   // ---- phases.cpp

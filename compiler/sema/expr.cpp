@@ -183,7 +183,8 @@ Value Elaborator::eval_string(Frame& f, NodeId node) {
     }
     const Value v = eval(f, part);
     if (v.poison()) return {};
-    switch (v.kind) {
+    const bool run_time = v.is(Value::Kind::Int) && !v.dim.is_constant();
+    switch (run_time ? Value::Kind::Ir : v.kind) {
       case Value::Kind::Int:
       case Value::Kind::Float:
       case Value::Kind::Bool:

@@ -42,6 +42,9 @@ std::vector<ValueId> Elaborator::flatten_result(Frame& f, const Value& v, Span a
 }
 
 void Elaborator::finish_function(Frame& f, Span at) {
+  for (const auto& [name, where] : f.builder->open_scopes)
+    report(where, diag::Id::SuperKernelUnbalanced, fmt::format("scope `{}` is opened and never closed", name))
+        .help(fmt::format("write `scope_end \"{}\"` in the same body", name));
   const auto ids = flatten_result(f, f.result, at);
   f.builder->fn->results.clear();
   for (const ValueId id : ids) f.builder->fn->results.push_back(type_of(f, id));
@@ -193,11 +196,11 @@ void Elaborator::build_script() {
              fmt::format("{} stands at top level", ast::name(m.ast.kind(s))));
       continue;
     }
+    exec(f, s);
     if (f.returned) {
       report(m.ast.span(s), diag::Id::Misplaced, "`return` stands outside a function");
       break;
     }
-    exec(f, s);
     if (work_reported_) break;
   }
   f.result = Value::none();

@@ -1,5 +1,7 @@
 // schedule — super kernels, streams, core limits, events and prefetches: carried into the plan, no number
 // changes
+#include <algorithm>
+
 #include "compiler/sema/elaborator.h"
 
 namespace skdsl::sema {
@@ -20,7 +22,20 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
   if (kind == Kind::ScopeBegin || kind == Kind::ScopeEnd) {
     const auto name =
         static_string(eval(f, a.child(node, 0)), a.span(a.child(node, 0)), "the name of a scope");
-    if (name && !inert(f))
+    if (!name || !f.builder) return;
+    auto& open = f.builder->open_scopes;
+    if (kind == Kind::ScopeBegin) {
+      open.emplace_back(*name, a.span(node));
+    } else if (const auto it =
+                   std::find_if(open.begin(), open.end(), [&](const auto& o) { return o.first == *name; });
+               it != open.end()) {
+      open.erase(it);
+    } else {
+      report(a.span(node), diag::Id::SuperKernelUnbalanced,
+             fmt::format("scope `{}` is closed and was not opened", *name))
+          .help(fmt::format("write `scope_begin \"{}\"` before it in the same body", *name));
+    }
+    if (!inert(f))
       emit(f, kind == Kind::ScopeBegin ? Opcode::ScopeBegin : Opcode::ScopeEnd, {}, {*name}, {},
            a.span(node));
     return;
@@ -107,7 +122,7 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
   b.context = outer;
 }
 
-std::string Elaborator::place_path(Frame& f, NodeId node, bool* is_out) {
+std::string Elaborator::place_path(Frame& f, NodeId node, bool trigger, bool* is_out) {
   const ast::Ast& a = ast(f);
   *is_out = false;
   NodeId base = node;
@@ -120,7 +135,7 @@ std::string Elaborator::place_path(Frame& f, NodeId node, bool* is_out) {
   if (v.is(Value::Kind::Instance)) return v.instance->path;
   if (v.is(Value::Kind::Weight) && !*is_out) return v.text;
   const std::string_view text = diags_.sources().text(a.span(node));
-  if (*is_out)
+  if (*is_out || trigger)
     report(a.span(node), diag::Id::PrefetchAfter, text)
         .help("write the path of a layer and `.out`, or the name of a value");
   else
@@ -138,7 +153,7 @@ void Elaborator::exec_prefetch(Frame& f, NodeId node) {
     active = w.value_or(false);
   }
   bool is_out = false;
-  const std::string target_path = place_path(f, target, &is_out);
+  const std::string target_path = place_path(f, target, false, &is_out);
   if (is_out) report(a.span(target), diag::Id::PrefetchTarget, diags_.sources().text(a.span(target)));
   int64_t bytes = -1;
   if (max) {
@@ -160,7 +175,7 @@ void Elaborator::exec_prefetch(Frame& f, NodeId node) {
       const Value v = eval(f, after);
       if (v.poison()) return;
     }
-    after_path = place_path(f, after, &out);
+    after_path = place_path(f, after, true, &out);
     if (after_path.empty()) return;
     if (!out) {
       report(a.span(after), diag::Id::PrefetchAfter, diags_.sources().text(a.span(after)))

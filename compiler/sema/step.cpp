@@ -1,4 +1,6 @@
 // step — `Step(kv_len = […])` and `print(…)`: what scripts have instead of the runtime's loop
+#include <functional>
+
 #include "compiler/sema/elaborator.h"
 
 namespace skdsl::sema {
@@ -9,18 +11,33 @@ Value Elaborator::call_print(Frame& f, std::vector<CallArg> args, Span at) {
   // Values known now become text; the others are filled in by the run at {}.
   std::string format;
   std::vector<ValueId> operands;
-  for (const CallArg& a : args) {
-    if (!format.empty()) format += ' ';
-    if (a.value.is(Value::Kind::Ir) || a.value.is(Value::Kind::Weight) || a.value.is(Value::Kind::State) ||
-        (a.value.is(Value::Kind::Int) && !a.value.dim.is_constant())) {
-      const ValueId id = to_ir(f, a.value, a.span);
-      if (id == plan::kNone) return {};
+  bool ok = true;
+  const std::function<void(const Value&, Span)> add = [&](const Value& v, Span where) {
+    if (v.is(Value::Kind::List) || v.is(Value::Kind::Tuple)) {
+      format += v.is(Value::Kind::List) ? '[' : '(';
+      for (size_t i = 0; i < v.items.size(); ++i) {
+        if (i) format += ", ";
+        add(v.items[i], where);
+      }
+      format += v.is(Value::Kind::List) ? ']' : ')';
+    } else if (v.is(Value::Kind::Ir) || v.is(Value::Kind::Weight) || v.is(Value::Kind::State) ||
+               (v.is(Value::Kind::Int) && !v.dim.is_constant())) {
+      const ValueId id = to_ir(f, v, where);
+      ok &= id != plan::kNone;
       operands.push_back(id);
       format += "{}";
     } else {
-      for (const char c : text_of(a.value)) format += c == '{' ? "{{" : c == '}' ? "}}" : std::string(1, c);
+      const bool shown = v.is(Value::Kind::Int) || v.is(Value::Kind::Float) || v.is(Value::Kind::Bool) ||
+                         v.is(Value::Kind::Str) || v.is(Value::Kind::DType) || v.is(Value::Kind::None);
+      for (const char c : shown ? text_of(v) : describe(&f, v))
+        format += c == '{' ? "{{" : c == '}' ? "}}" : std::string(1, c);
     }
+  };
+  for (const CallArg& a : args) {
+    if (&a != &args.front()) format += ' ';
+    add(a.value, a.span);
   }
+  if (!ok) return {};
   if (f.builder->const_only) {
     report(at, diag::Id::ConstNotPure, f.builder->const_name, "`print`");
     return {};
@@ -65,6 +82,11 @@ Value Elaborator::make_step(Frame& f, std::vector<CallArg> args, Span at) {
   }
   if (!kv) {
     report(at, diag::Id::MissingArgument, "`Step`", "kv_len");
+    return {};
+  }
+  if (kv->empty()) {
+    report(at, diag::Id::BadValue, "Step has no requests")
+        .help("give one length for each: Step(kv_len = [5, 3])");
     return {};
   }
   const config::Builtins& built = options_.builtins;

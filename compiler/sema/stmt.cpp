@@ -53,7 +53,7 @@ void Elaborator::exec(Frame& f, NodeId node) {
       const Value v = eval(f, a.child(node, 0));
       // A value that nobody takes is most likely a forgotten `=` or `print`.
       if (!v.poison() && !v.is(Value::Kind::None) && !f.is_script && a.kind(a.child(node, 0)) != Kind::Call)
-        report(a.span(node), diag::Id::UnreachableCode).note("its value is not used");
+        report(a.span(node), diag::Id::UnusedValue);
       return;
     }
     case Kind::Return:
