@@ -203,9 +203,22 @@ class Folder : public Copier {
     return c ? std::optional<Host>(*c) : std::nullopt;
   }
 
+  /// Whether some tensor has this host integer in its shape.
+  bool is_size(ValueId v) const {
+    const Type& t = from_.values[v].type;
+    const auto symbol = t.kind == Kind::HostInt ? t.dims[0].as_symbol() : std::nullopt;
+    if (!symbol) return false;
+    for (const Value& other : from_.values)
+      if (other.type.is_tensor())
+        for (const Dim& d : other.type.dims)
+          for (const SymbolId s : d.symbols())
+            if (s == *symbol) return true;
+    return false;
+  }
+
   bool host_int(const Op& op, RegionId into, int64_t value) {
     // A negative one may stand where a size is expected: the run says so, with its place.
-    if (value < 0) return false;
+    if (value < 0 && is_size(op.results[0])) return false;
     Op made;
     made.code = Opcode::HostInt;
     made.attrs = {Dim(value)};
