@@ -9,6 +9,7 @@
 #include "cli/files.h"
 #include "compiler/parse/parse.h"
 #include "runtime/base/assert.h"
+#include "runtime/base/file.h"
 
 namespace skdsl::cli {
 namespace {
@@ -42,7 +43,7 @@ int format_one(const std::string& path, const Options& options, Context& context
     return kDone;
   }
   if (!changed) return kDone;
-  if (auto written = replace_file(path, printed); !written) return report(written.error(), context);
+  if (auto written = write_file_atomically(path, printed); !written) return report(written.error(), context);
   context.err << fmt::format("formatted {}\n", path);
   return kDone;
 }

@@ -6,26 +6,24 @@
 namespace skdsl {
 
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
-  const size_t apart = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
-  if (apart > limit) return limit + 1;
-  // Only the band |i - j| <= limit can lead to a distance within the limit.
-  const size_t far = limit + 1;
-  std::vector<size_t> row(b.size() + 1), above(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) above[j] = std::min(j, far);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    const size_t low = i > limit ? i - limit : 1;
-    const size_t high = std::min(b.size(), i + limit);
-    row[low - 1] = low == 1 ? std::min(i, far) : far;
-    size_t best = row[low - 1];
-    for (size_t j = low; j <= high; ++j) {
-      const size_t from_above = j == i + limit ? far : above[j];
-      row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), from_above + 1, row[j - 1] + 1, far});
-      best = std::min(best, row[j]);
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > limit) return limit + 1;
+  std::vector<size_t> two_back(a.size() + 1), back(a.size() + 1), row(a.size() + 1);
+  for (size_t i = 0; i <= a.size(); ++i) back[i] = i;
+  for (size_t j = 1; j <= b.size(); ++j) {
+    row[0] = j;
+    size_t smallest = row[0];
+    for (size_t i = 1; i <= a.size(); ++i) {
+      row[i] = std::min({row[i - 1] + 1, back[i] + 1, back[i - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[i] = std::min(row[i], two_back[i - 2] + 1);
+      smallest = std::min(smallest, row[i]);
     }
-    if (best > limit) return far;
-    std::swap(row, above);
+    if (smallest > limit) return limit + 1;
+    std::swap(two_back, back);
+    std::swap(back, row);
   }
-  return above[b.size()];
+  return back[a.size()];
 }
 
 size_t slip_limit(std::string_view name) {
