@@ -1,6 +1,7 @@
 // skdsl — the command line program
 #include <unistd.h>
 
+#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -8,6 +9,16 @@
 #include "cli/cli.h"
 
 int main(int argc, char** argv) {
+#ifdef SKDSL_ISA_CHECK
+  // The kernels would stop at an unknown instruction; say what is missing instead.
+  if (!__builtin_cpu_supports(SKDSL_ISA_CHECK)) {
+    std::fprintf(stderr,
+                 "error: this program was built for %s and the processor is older\n"
+                 "  = help: configure with -DSKDSL_ISA=x86-64 and build again; the results are the same\n",
+                 SKDSL_ISA_CHECK);
+    return skdsl::cli::kEnvironment;
+  }
+#endif
   std::ios::sync_with_stdio(false);
   skdsl::cli::Context context{.in = std::cin, .out = std::cout, .err = std::cerr};
   const char* const no_color = std::getenv("NO_COLOR");
