@@ -69,6 +69,8 @@ const std::vector<Case>& good_calls() {
       {Opcode::FusedInferAttentionScore, {{5, 4, 8}, {6, 2, 8}, {6, 2, 7}, {-1}, {-1}, {-1}, {3}, {3}}, {4, 2, 0, 0, 0, 3, 0}, {}, {{5, 4, 7}}},
       {Opcode::FusedInferAttentionScore, {{5, 4, 8}, {9, 16, 8}, {9, 16, 8}, {5, 4, 2}, {9, 16, 2}, {3, 7}, {3}, {3}}, {4, 1, 0, 16, 0, 3, 0}, {},
        {{5, 4, 8}}},
+      {Opcode::FusedInferAttentionScore, {{5, 4, 8}, {6, 4, 8}, {6, 4, 7}, {5, 4, 2}, {6, 1, 2}, {-1}, {3}, {3}}, {4, 0, 0, 0, 0, 3, 0}, {},
+       {{5, 4, 7}}},
       {Opcode::ScatterUpdate, {{9, 16, 2, 8}, {3}, {3, 2, 8}}, {}, {}, {}},
       {Opcode::IndexPut, {{3, 4}, {3}, {4}}, {}, {}, {{3, 4}}},
       {Opcode::AllGather, {{3, 4}}, {0}, {}, {{3, 4}}},
@@ -107,9 +109,8 @@ TEST(ShapeCheck, RefusesOtherOperands) {
             case Opcode::Slice: case Opcode::Take: return true;
             case Opcode::Argmax: case Opcode::ReduceSum: case Opcode::ReduceMax: return d == (good.op == Opcode::ReduceSum ? 1 : good.in[0].size() - 1);
             case Opcode::Embedding: return i == 1 && d == 0;
-            case Opcode::FusedInferAttentionScore: return (i == 5 && d == 1) || false;
+            case Opcode::FusedInferAttentionScore: return i == 5 && d == 1;
             case Opcode::ScatterUpdate: return i == 0 && d < 2;
-            case Opcode::MoeGatingTopK: return false;
             default: return false;
           }
         }();
