@@ -25,6 +25,12 @@ Expected<uint64_t> synthetic_seed(std::string_view text) {
   return std::stoull(digits);
 }
 
+/// max_seq_len -> max-seq-len
+std::string flag_name(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return key;
+}
+
 /// An integer that a setting gives, when it gives one.
 Expected<std::optional<int64_t>> int_setting(const config::Settings& settings, std::string_view key,
                                              int64_t least) {
@@ -111,6 +117,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     return tl::unexpected(e);
   }
 
+  if (!from.empty()) p.origins["exe_mode"] = from;
+
   const Json* torch_dtype =
       p.hf_config.find("torch_dtype") ? p.hf_config.find("torch_dtype") : p.hf_config.find("dtype");
   const config::Setting* dtype = settings.find("dtype");
@@ -118,6 +126,10 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
                       : torch_dtype && !torch_dtype->is_null()         ? *torch_dtype
                                                                        : Json("bfloat16");
   built.dtype = chosen.is_string() ? chosen.as_string() : to_json(chosen);
+  if (dtype && dtype->layer != config::Layer::HfConfig)
+    p.origins["dtype"] = dtype->origin;
+  else if (torch_dtype && !torch_dtype->is_null())
+    p.origins["dtype"] = "torch_dtype of config.json";
   if (built.dtype == "f32") built.dtype = "float32";
   if (built.dtype == "bf16") built.dtype = "bfloat16";
   if (built.dtype != "float32" && built.dtype != "bfloat16" && built.dtype != "float16")
@@ -131,15 +143,19 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
       if (*flag < least)
         return tl::unexpected(usage(std::string(key) + " is " + std::to_string(*flag) + ", at least " +
                                     std::to_string(least) + " is required"));
+      p.origins[key] = fmt::format("--{} {}", flag_name(key), *flag);
       return *flag;
     }
     auto s = int_setting(settings, key, least);
     if (!s) return tl::unexpected(s.error());
+    if (const config::Setting* given = settings.find(key)) p.origins[key] = given->origin;
     return s->value_or(otherwise);
   };
   int64_t positions = 2048;
-  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0)
+  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0) {
     positions = m->as_int();
+    p.origins["max_seq_len"] = "max_position_embeddings of config.json";
+  }
   auto seq = pick(options.max_seq_len, "max_seq_len", 1, positions);
   if (!seq) return tl::unexpected(seq.error());
   built.max_seq_len = *seq;

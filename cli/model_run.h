@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ struct Prepared {
   std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
   std::string weights_folder;              // "" for synthetic without a folder
   Json hf_config = nullptr;
-  std::vector<std::string> infos;  // one line each, for stderr
+  std::map<std::string, std::string> origins;  // of built-in names that were given
+  std::vector<std::string> infos;              // one line each, for stderr
 };
 
 /// Declares the shared options on a command.

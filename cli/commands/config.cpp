@@ -30,8 +30,9 @@ int explain(const Options& options, Context& context) {
   std::vector<sema::EffectiveValue> values = elaborated->config;
   const auto built_in = [&](const char* key, std::string value) {
     const config::Setting* s = prepared->compile.sema.settings.find(key);
-    values.push_back(
-        {key, std::move(value), s ? s->layer : config::Layer::Default, s ? s->origin : "built in"});
+    const auto origin = prepared->origins.find(key);
+    values.push_back({key, std::move(value), s ? s->layer : config::Layer::Default,
+                      origin == prepared->origins.end() ? "built in" : origin->second});
   };
   built_in("exe_mode", b.exe_mode);
   built_in("dtype", b.dtype);
