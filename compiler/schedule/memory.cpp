@@ -63,6 +63,9 @@ class Placer {
 
   void use(uint32_t index) {
     const Task& t = b_.out.tasks[index];
+    // A view moves nothing, yet its operand must still be there when it stands in the order: a view that nobody reads
+    // is played through like any other.
+    if (t.view && arena(t.in[0])) note(groups_[find(b_.root[t.in[0]])], t.stream, index);
     if (t.view || !reads_operands(t)) return;
     if (b_.may_reuse[index] && arena(t.in[0])) {
       const BufferId onto = find(b_.root[t.in[0]]), out = find(b_.root[t.out[0]]);
