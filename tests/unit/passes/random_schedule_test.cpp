@@ -121,7 +121,8 @@ class Edges {
     if (x.storage == Storage::State) return x.path == y.path;
     if (x.storage != Storage::Arena) return false;
     const uint64_t n = *text::byte_size(x.dtype, x.shape), m = *text::byte_size(y.dtype, y.shape);
-    return x.offset < y.offset + m && y.offset < x.offset + n;
+    // A tensor without elements touches nothing, wherever it lies.
+    return n > 0 && m > 0 && x.offset < y.offset + m && y.offset < x.offset + n;
   }
   const Schedule& s_;
   std::vector<std::vector<bool>> before_;
