@@ -118,6 +118,21 @@ func "f" decode (x = %0 : f32[T, 8], slots = %1 : i32[T]) -> (f32[T, 8]) {
 )");
 }
 
+// A view that only a note names is taken while its bytes are still there.
+TEST(Schedule, ViewsForNotesKeepTheirBytes) {
+  const std::string text = made(R"(func "f" decode (x = %0 : f32[T, 8]) -> (f32[T, 8]) {
+  %1 = exp %0 : f32[T, 8]
+  %2 = softmax %1 : f32[T, 8]
+  %3 = softmax %2 : f32[T, 8]
+  %4 = reshape %1 {shape = [T*8]} : f32[T*8]
+  mark_static %4
+  return %3
+}
+)",
+                                {{"T", 2}});
+  EXPECT_NE(text.find("arena 192"), std::string::npos) << text;
+}
+
 // Inputs, states and literals are handed out as copies.
 TEST(Schedule, OutputsAreTheCallers) {
   const std::string text = made(R"(constant 0 : i32[] = [4]
