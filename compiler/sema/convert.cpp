@@ -200,8 +200,7 @@ plan::ValueId Elaborator::to_tensor(Frame& f, const Value& v, Span at, DType lik
   if (v.is(K::Int) && v.dim.is_constant()) {
     const int64_t value = v.dim.constant();
     if (like_int) {
-      if ((like == DType::I8 && value != static_cast<int8_t>(value)) ||
-          (like == DType::I32 && value != static_cast<int32_t>(value))) {
+      if (!fits(like, value)) {
         report(at, diag::Id::NumberOutOfRange, value, plan::name(like));
         return plan::kNone;
       }
@@ -259,37 +258,17 @@ plan::ValueId Elaborator::to_tensor(Frame& f, const Value& v, Span at, DType lik
                  : like_int                                        ? like
                                                                    : DType::I32;
     data.shape = shape;
-    data.bytes.resize(static_cast<size_t>(count * dtype_bytes(plan::abi_dtype(data.dtype))));
-    for (size_t i = 0; i < leaves.size(); ++i) {
-      const Value& x = *leaves[i];
+    for (const Value* leaf : leaves) {
+      const Value& x = *leaf;
       const double number = x.is(K::Float)  ? x.number
                             : x.is(K::Bool) ? x.flag
                                             : static_cast<double>(x.dim.constant());
       const int64_t integer = x.is(K::Int) ? x.dim.constant() : x.flag;
-      const auto put = [&](auto value) {
-        std::memcpy(data.bytes.data() + i * sizeof value, &value, sizeof value);
-      };
-      if (data.dtype == DType::I32 && integer != static_cast<int32_t>(integer)) {
-        report(at, diag::Id::NumberOutOfRange, integer, "i32");
+      if (!fits(data.dtype, integer)) {
+        report(at, diag::Id::NumberOutOfRange, integer, plan::name(data.dtype));
         return plan::kNone;
       }
-      switch (data.dtype) {
-        case DType::F32:
-          put(static_cast<float>(number));
-          break;
-        case DType::I32:
-          put(static_cast<int32_t>(integer));
-          break;
-        case DType::I64:
-          put(integer);
-          break;
-        case DType::I8:
-          put(static_cast<int8_t>(integer));
-          break;
-        default:
-          put(static_cast<uint8_t>(x.is(K::Bool) ? x.flag : integer != 0));
-          break;
-      }
+      append_element(data, number, integer);
     }
     return constant(f, std::move(data), at);
   }

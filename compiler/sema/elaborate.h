@@ -46,7 +46,5 @@ std::optional<Elaborated> elaborate(const Modules& modules, const Options& optio
 std::string default_weights_of(const Modules& modules);
 /// The most requests that a `Step(…)` of the script has; 0 without one. Scripts get cache blocks for as many.
 int64_t script_requests(const Modules& modules);
-/// A key of the file's config whose default is a plain literal, as text; "" otherwise.
-std::string literal_default(const Modules& modules, std::string_view key);
 
 }  // namespace skdsl::sema

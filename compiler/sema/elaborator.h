@@ -54,6 +54,11 @@ inline constexpr std::string_view kFunctions[] = {"sqrt", "min",   "max", "floor
 /// Whether a source text can call an operator by its name.
 bool is_callable(const OpInfo& op);
 
+/// Appends one element to a literal: `number` for floats (as f32), `integer` for the others.
+void append_element(plan::ConstantData& data, double number, int64_t integer);
+/// Whether an integer literal fits the dtype.
+bool fits(plan::DType dtype, int64_t integer);
+
 class Elaborator {
  public:
   Elaborator(const Modules& modules, const Options& options, diag::Engine& diags);

@@ -107,14 +107,13 @@ ValueId Elaborator::constant(Frame& f, plan::ConstantData data, Span at) {
   return f.builder->fn->ops[op].results[0];
 }
 
-ValueId Elaborator::scalar_constant(Frame& f, DType dtype, double value, int64_t integer, Span at) {
-  plan::ConstantData data;
-  data.dtype = dtype;
+void append_element(plan::ConstantData& data, double number, int64_t integer) {
   const auto put = [&](auto x) {
-    data.bytes.resize(sizeof x);
-    std::memcpy(data.bytes.data(), &x, sizeof x);
+    const size_t at = data.bytes.size();
+    data.bytes.resize(at + sizeof x);
+    std::memcpy(data.bytes.data() + at, &x, sizeof x);
   };
-  switch (dtype) {
+  switch (data.dtype) {
     case DType::I8:
       put(static_cast<int8_t>(integer));
       break;
@@ -128,9 +127,21 @@ ValueId Elaborator::scalar_constant(Frame& f, DType dtype, double value, int64_t
       put(static_cast<uint8_t>(integer != 0));
       break;
     default:
-      put(static_cast<float>(value));
+      put(static_cast<float>(number));
       break;
   }
+}
+
+bool fits(DType dtype, int64_t integer) {
+  if (dtype == DType::I8) return integer == static_cast<int8_t>(integer);
+  if (dtype == DType::I32) return integer == static_cast<int32_t>(integer);
+  return true;
+}
+
+ValueId Elaborator::scalar_constant(Frame& f, DType dtype, double value, int64_t integer, Span at) {
+  plan::ConstantData data;
+  data.dtype = dtype;
+  append_element(data, value, integer);
   return constant(f, std::move(data), at);
 }
 

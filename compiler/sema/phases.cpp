@@ -291,15 +291,4 @@ int64_t script_requests(const Modules& modules) {
   return most;
 }
 
-std::string literal_default(const Modules& modules, std::string_view key) {
-  const Module& m = modules.main();
-  if (!m.config) return "";
-  for (const NodeId n : m.ast.children(m.config))
-    if (m.ast.kind(n) == Kind::ConfigEntry && m.ast.text(n) == key) {
-      const NodeId v = m.ast.child(n, 1);
-      if (v && m.ast.children(v).empty()) return std::string(m.ast.text(v));
-    }
-  return "";
-}
-
 }  // namespace skdsl::sema

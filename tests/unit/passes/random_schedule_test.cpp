@@ -148,7 +148,7 @@ std::optional<Schedule> schedule_of(uint64_t seed, Program& p) {
 
 TEST(RandomSchedules, AreFreeOfOverlapsAndRaces) {
   size_t made = 0, shared = 0, events = 0, views = 0, reused = 0;
-  for (uint64_t seed = 1; seed <= repeats(400, 5000); ++seed) {
+  for (uint64_t seed = 1; seed <= repeats(1000, 5000); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Program p;
     const auto s = schedule_of(seed, p);
