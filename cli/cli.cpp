@@ -111,9 +111,9 @@ int report(const Error& error, Context& context) {
   return static_cast<int>(error.kind);
 }
 
-int report(const diag::Engine& diags, Context& context) {
+int report(const diag::Engine& diags, Context& context, size_t first_number) {
   std::vector<const diag::Diagnostic*> order;
-  for (const diag::Diagnostic& d : diags.all()) order.push_back(&d);
+  for (size_t i = first_number; i < diags.all().size(); ++i) order.push_back(&diags.all()[i]);
   // Equal places keep the order of the reports: elements of one vector, so addresses tell it.
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     return std::tuple(a->span.file, a->span.begin, a) < std::tuple(b->span.file, b->span.begin, b);

@@ -54,9 +54,9 @@ std::string version_text();
 /// Prints `error: …` with its notes to context.err; gives the exit code that belongs to it.
 int report(const Error& error, Context& context);
 
-/// Prints the diagnostics to context.err in the order of their places, and how many were left out. Gives kDone, or
-/// kInputHasErrors when there is an error among them.
-int report(const diag::Engine& diags, Context& context);
+/// Prints the diagnostics from number `first` on to context.err in the order of their places, and how many were left
+/// out. Gives kDone, or kInputHasErrors when there is an error among all of them.
+int report(const diag::Engine& diags, Context& context, size_t first = 0);
 
 /// The diagnostics as a JSON list, for --json documents.
 std::string diagnostics_json(const diag::Engine& diags);

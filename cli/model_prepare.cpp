@@ -173,6 +173,14 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
       built.block_size > (int64_t{1} << 31))
     return fail("max_seq_len, kv_blocks and block_size must stay below 2^31");
 
+  p.schedule.superkernel = options.superkernel == "on";
+  if (const config::Setting* cann = settings.find("target.cann")) {
+    const std::string release = cann->value.is_string() ? cann->value.as_string() : to_json(cann->value);
+    if (!superkernel::is_release(release))
+      return fail(fmt::format("{}: `{}` is no CANN release", cann->origin, release), {fmt::format("help: write a release such as {}", superkernel::kNewestCann)});
+    p.schedule.cann = release;
+  }
+
   passes::PassOptions& passes = p.compile.passes;
   passes.print_after = options.print_after;
   passes.skip = options.skip_pass;

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <set>
 
+#include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
 #include "runtime/base/json.h"
 #include "runtime/model/generate.h"
@@ -56,6 +58,8 @@ struct RunState {
   std::optional<model::Tokenizer> tokenizer;
   std::vector<std::vector<int32_t>> prompts;
   std::optional<model::Weights> weights;
+  std::optional<superkernel::Report> fusion;  // of the first decode graph
+  size_t diags_told = 0, errors_told = 0;        // printed already
   double load_ms = 0, compile_ms = 0;
 };
 
@@ -69,6 +73,9 @@ Json diagnostics_of(const RunState& run) {
 
 /// Says what is wrong; with --json in the one document too. Gives the exit code.
 int failed(RunState& run, const Error& error) {
+  // A graph that was refused has its diagnostics, with places; the error would only repeat them.
+  const bool refused = run.diags.errors() > run.errors_told;
+  if (refused) report(run.diags, run.context, run.diags_told);
   if (run.options.json) {
     Json::Array notes;
     for (const std::string& note : error.notes) notes.emplace_back(note);
@@ -79,28 +86,32 @@ int failed(RunState& run, const Error& error) {
                                1)
                     << '\n';
   }
-  return report(error, run.context);
+  return refused ? static_cast<int>(kInputHasErrors) : report(error, run.context);
 }
 
-/// Until a super-kernel compiler and a stream scheduler act on them, these constructs change nothing; say so
-/// once.
+/// Constructs that order work on the device and change nothing on the host; say so once.
 void tell_recorded_only(RunState& run) {
   const plan::Program& program = run.compiled->program;
-  size_t scopes = 0, streams = 0, cores = 0, prefetches = 0;
+  size_t streams = 0, cores = 0, prefetches = 0;
   for (const plan::Context& c : program.contexts) {
-    scopes += c.kind == plan::Context::Kind::SuperKernel;
     streams += c.kind == plan::Context::Kind::Stream;
     cores += c.kind == plan::Context::Kind::Cores;
   }
   for (const plan::Function& f : program.functions)
     for (const plan::Region& r : f.regions)
       for (const plan::OpId id : r.ops) prefetches += f.ops[id].code == Opcode::Prefetch;
-  if (scopes + streams + cores + prefetches == 0) return;
-  run.diags.report(
-      {}, diag::Id::RecordedOnly,
-      fmt::format("recorded only: {} superkernel scopes, {} streams, {} core limits, {} prefetches; "
-                  "operators run in program order",
-                  scopes, streams, cores, prefetches));
+  if (streams + cores + prefetches == 0) return;
+  run.diags.report({}, diag::Id::RecordedOnly,
+                   fmt::format("recorded only: {} streams, {} core limits, {} prefetches; the host runs their operators in one order", streams,
+                               cores, prefetches));
+}
+
+/// One line on what became of the scopes of the decode graph.
+void tell_fusion(RunState& run) {
+  if (!run.fusion || run.fusion->scopes.empty()) return;
+  std::string line = "super kernels: " + superkernel::summary(*run.fusion);
+  if (run.fusion->ops_fused < run.fusion->ops_in_scopes) line += fmt::format("; `skdsl explain {}` tells why", run.options.file);
+  info(run, line);
 }
 
 Expected<void> read_prompts(RunState& run) {
@@ -146,7 +157,11 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   model::SessionOptions so;
   so.mode = p.compile.sema.builtins.exe_mode;
   so.threads = static_cast<uint32_t>(run.options.threads);
-  so.compile = graph_compiler(run.diags);
+  so.compile = [&run, make = graph_compiler(run.diags, p.schedule)](const plan::Program& program, const plan::GraphKey& key) {
+    auto schedule = make(program, key);
+    if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
+    return schedule;
+  };
   so.interrupt = &interrupt;
   // With --json, standard output belongs to the one document.
   so.print = [&run](std::string_view text) {
@@ -181,11 +196,10 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
     requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
                                     {"tokens", ids_json(result->requests[i].tokens)},
                                     {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)}});
-  std::vector<std::string> scopes;
+  std::set<std::string_view> scopes;
   for (const plan::Context& ctx : run.compiled->program.contexts)
-    if (ctx.kind == plan::Context::Kind::SuperKernel &&
-        std::find(scopes.begin(), scopes.end(), ctx.name) == scopes.end())
-      scopes.push_back(ctx.name);
+    if (ctx.kind == plan::Context::Kind::SuperKernel) scopes.insert(ctx.name);
+  const superkernel::Report fusion = run.fusion.value_or(superkernel::Report{});
   return Json::Object{
       {"format_version", 1},
       {"mode", run.session->mode()},
@@ -195,7 +209,11 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
                              {"replays", static_cast<int64_t>(c.replays)},
                              {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
                              {"fallbacks", Json::Array{}}}},
-      {"superkernel", Json::Object{{"scopes", static_cast<int64_t>(scopes.size())}, {"ops_fused", 0}}},
+      {"superkernel", Json::Object{{"scopes", scopes.size()},
+                                   {"pieces", fusion.pieces},
+                                   {"ops_in_scopes", fusion.ops_in_scopes},
+                                   {"ops_fused", fusion.ops_fused},
+                                   {"launches_per_step", fusion.launches}}},
       {"host", Json::Object{{"load_ms", run.load_ms + run.session->timings().load_ms},
                             {"compile_ms", run.compile_ms + run.session->timings().compile_ms},
                             {"prefill_ms", result ? result->prefill_ms : 0.0},
@@ -299,6 +317,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
   if (logits)
     if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
+  tell_fusion(run);
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
@@ -340,6 +359,8 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
                         {"help: write `model Name { … }`, or statements such as `print(f(x))`"}});
   tell_recorded_only(run);
   report(run.diags, context);
+  run.diags_told = run.diags.all().size();
+  run.errors_told = run.diags.errors();
   for (const std::string& line : run.prepared->infos) info(run, line);
 
   const auto load_started = std::chrono::steady_clock::now();
@@ -364,6 +385,7 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
 
   auto results = run.session->call("main", {});
   if (!results) return interrupt.load() ? 130 : failed(run, results.error());
+  tell_fusion(run);
   if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
   return 0;
 }

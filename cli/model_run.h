@@ -22,6 +22,7 @@ struct ModelOptions {
   std::string weights;           // folder, file, or synthetic[:SEED]
   std::vector<std::string> set;  // key=value
   std::optional<int64_t> max_seq_len, block_size, kv_blocks;
+  std::string superkernel = "on";
   bool strict = false;
   // Passes, for finding which one breaks something.
   std::vector<std::string> print_after;
@@ -43,6 +44,7 @@ struct RunOptions : ModelOptions {
 /// A file with its settings, ready to be compiled.
 struct Prepared {
   CompileOptions compile;
+  schedule::ScheduleOptions schedule;
   std::optional<model::Checkpoint> checkpoint;
   std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
   std::string weights_folder;              // "" for synthetic without a folder

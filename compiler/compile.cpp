@@ -20,10 +20,10 @@ std::optional<sema::Elaborated> compile(const sema::Modules& modules, const Comp
   return elaborated;
 }
 
-plan::CompileHook graph_compiler(diag::Engine& diags) {
-  return [&diags](const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
+plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions options) {
+  return [&diags, options = std::move(options)](const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
     const size_t before = diags.all().size();
-    auto schedule = schedule::make_schedule(program, key, diags);
+    auto schedule = schedule::make_schedule(program, key, diags, options);
     if (schedule) return std::move(*schedule);
     Error error{ErrorKind::Input, "`" + key.function + "` does not become a static graph", {}};
     for (size_t i = before; i < diags.all().size(); ++i)

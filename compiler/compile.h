@@ -4,6 +4,7 @@
 
 #include "compiler/diag/diag.h"
 #include "compiler/passes/pass.h"
+#include "compiler/schedule/schedule.h"
 #include "compiler/sema/elaborate.h"
 #include "runtime/plan/hook.h"
 
@@ -20,6 +21,6 @@ std::optional<sema::Elaborated> compile(const sema::Modules& modules, const Comp
                                         diag::Engine& diags);
 
 /// The hook that gives the runtime its static graphs. Diagnostics go to `diags`, which must outlive the hook.
-plan::CompileHook graph_compiler(diag::Engine& diags);
+plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions options = {});
 
 }  // namespace skdsl

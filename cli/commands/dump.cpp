@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/decode_plan.h"
 #include "cli/files.h"
 #include "cli/model_run.h"
 #include "compiler/parse/parse.h"
-#include "compiler/schedule/schedule.h"
 
 namespace skdsl::cli {
 namespace {
@@ -28,39 +28,30 @@ int dump_ast(const Options& options, Context& context) {
   return report(diags, context);
 }
 
-/// The program after passes and, for `plan`, the schedule of its decode phase under `--batch` requests.
-int dump_program(const Options& options, Context& context, bool with_schedule) {
+int dump_ir(const Options& options, Context& context) {
   source::Sources sources;
   diag::Engine diags(sources);
   sema::Modules modules(diags);
   modules.load_main(options.file);
   if (diags.has_errors()) return report(diags, context);
-  ModelOptions asked = options;
-  if (with_schedule && asked.mode.empty()) asked.mode = "ge_graph";
-  auto prepared = prepare(modules, asked, options.batch);
+  auto prepared = prepare(modules, options, options.batch);
   if (!prepared) return report(prepared.error(), context);
   prepared->compile.passes.print = pass_printer(context);
   auto compiled = compile(modules, prepared->compile, diags);
   if (!compiled) return report(diags, context);
-  plan::Plan plan;
-  if (with_schedule) {
-    const config::Builtins& b = prepared->compile.sema.builtins;
-    for (const plan::Function& f : compiled->program.functions) {
-      if (f.phase != plan::Phase::Decode) continue;
-      const int64_t width = (b.max_seq_len + b.block_size - 1) / b.block_size;
-      const plan::GraphKey key{f.name, {{"B", b.batch_size}, {"T", b.batch_size}, {"W", width}}};
-      auto schedule = schedule::make_schedule(compiled->program, key, diags);
-      if (!schedule) return report(diags, context);
-      plan.schedules.push_back(std::move(*schedule));
-    }
-  }
-  plan.program = std::move(compiled->program);
-  context.out << (with_schedule ? plan::print(plan) : plan::print(plan.program));
+  context.out << plan::print(compiled->program);
   return report(diags, context);
 }
 
-int dump_ir(const Options& options, Context& context) { return dump_program(options, context, false); }
-int dump_plan(const Options& options, Context& context) { return dump_program(options, context, true); }
+/// The program with the schedules of its decode phases under `--batch` requests.
+int dump_plan(const Options& options, Context& context) {
+  source::Sources sources;
+  diag::Engine diags(sources);
+  auto planned = plan_decode(options, options.batch, diags, context);
+  if (!planned) return planned.error();
+  context.out << plan::print(planned->plan);
+  return report(diags, context);
+}
 
 struct Stage {
   std::string_view name;

@@ -1,8 +1,13 @@
-// explain — a diagnostic's page, from the table and docs/diagnostics
+// explain — what became of each super-kernel scope, one conformance record, or a diagnostic's page
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/decode_plan.h"
+#include "cli/files.h"
+#include "cli/model_run.h"
+#include "compiler/superkernel/case.h"
+#include "compiler/superkernel/report.h"
 
 namespace skdsl::cli {
 namespace {
@@ -14,8 +19,10 @@ constexpr Page kPages[] = {
 #include "diagnostic_pages.inc"
 };
 
-struct Options {
-  std::string subject;
+struct Options : ModelOptions {
+  std::string scope, svg, record;
+  int64_t batch = 1;
+  bool plan = false;
   bool json = false;
 };
 
@@ -26,20 +33,20 @@ std::string_view page_of(std::string_view id) {
   return {};
 }
 
-int explain(const Options& options, Context& context) {
-  const diag::Id id = diag::find(options.subject);
+int explain_diagnostic(const Options& options, Context& context) {
+  const diag::Id id = diag::find(options.file);
   if (id == diag::Id::kCount) {
     std::vector<std::string> names;
     for (size_t i = 0; i < static_cast<size_t>(diag::Id::kCount); ++i) {
       names.emplace_back(diag::rule(static_cast<diag::Id>(i)).id);
       names.emplace_back(diag::rule(static_cast<diag::Id>(i)).name);
     }
-    Error error{ErrorKind::Usage, fmt::format("`{}` is no diagnostic", options.subject), {}};
-    if (const std::string meant = diag::nearest(options.subject, names); !meant.empty()) {
+    Error error{ErrorKind::Usage, fmt::format("`{}` is no diagnostic", options.file), {}};
+    if (const std::string meant = diag::nearest(options.file, names); !meant.empty()) {
       error.notes.push_back(fmt::format("help: did you mean `{}`?", meant));
     } else {
       error.notes.emplace_back(
-          "help: diagnostics are named as in their output, for example SK3004 or shape-mismatch");
+          "help: diagnostics are named as in their output, for example SK3004 or shape-mismatch; a file ends in .sk");
     }
     return report(error, context);
   }
@@ -60,11 +67,90 @@ int explain(const Options& options, Context& context) {
   return kDone;
 }
 
+int explain_case(const Options& options, Context& context) {
+  auto text = read_text(options.record, context);
+  if (!text) return report(text.error(), context);
+  auto record = parse_json(*text, options.record);
+  if (!record) return report(record.error(), context);
+  auto out = superkernel::run_case(*record, options.record, {});
+  if (!out) return report(out.error(), context);
+  context.out << to_json(*out, options.json ? 0 : 2) << '\n';
+  return kDone;
+}
+
+int explain_model(const Options& options, Context& context) {
+  source::Sources sources;
+  diag::Engine diags(sources);
+  diags.strict = options.strict;
+  auto plan = plan_decode(options, options.batch, diags, context);
+  if (!plan) return plan.error();
+  Json functions(Json::Array{});
+  const auto refuse_scope = [&](const superkernel::Report& r) -> std::optional<Error> {
+    std::vector<std::string> names;
+    for (const auto& s : r.scopes) {
+      if (s.name == options.scope) return {};
+      names.push_back(s.name);
+    }
+    Error e{ErrorKind::Usage, fmt::format("there is no scope `{}`", options.scope), {}};
+    if (const std::string meant = diag::nearest(options.scope, names); !meant.empty()) e.notes.push_back(fmt::format("help: did you mean `{}`?", meant));
+    else if (!names.empty()) e.notes.push_back(fmt::format("help: the first one is `{}`", names.front()));
+    return e;
+  };
+  for (const plan::Schedule& s : plan->plan.schedules) {
+    const superkernel::Report r = superkernel::report(s);
+    if (!options.scope.empty())
+      if (const auto wrong = refuse_scope(r)) return report(*wrong, context);
+    if (!options.svg.empty()) {
+      const std::string title = fmt::format("{} in {}, batch {}", s.function, plan->mode, plan->batch);
+      auto file = AtomicFile::create(options.svg);
+      if (!file) return report(file.error(), context);
+      if (auto ok = file->write(superkernel::svg(r, s, options.scope, title)); !ok) return report(ok.error(), context);
+      if (auto ok = file->commit(); !ok) return report(ok.error(), context);
+    }
+    if (options.json) {
+      Json one = superkernel::json(r, s, plan->plan.program, options.scope, options.plan);
+      Json full = Json::Object{{"format_version", 1}, {"mode", plan->mode}, {"function", s.function}, {"batch", plan->batch}};
+      for (auto& [key, value] : one.as_object()) full.set(key, std::move(value));
+      functions.push(std::move(full));
+      continue;
+    }
+    context.out << fmt::format("{} in {}, batch {}\n", s.function, plan->mode, plan->batch);
+    if (r.scopes.empty()) context.out << "  no super-kernel scope is in effect\n";
+    else context.out << "  " << superkernel::summary(r) << '\n' << superkernel::text(r, s, plan->plan.program, options.scope, options.plan);
+  }
+  if (options.json) {
+    // One document: the model's decode; with more than one decode function, the others stand in a list behind it.
+    Json document = functions.as_array().empty() ? Json(Json::Object{{"format_version", 1}, {"mode", plan->mode}}) : functions.as_array().front();
+    if (functions.as_array().size() > 1) {
+      Json rest(Json::Array{});
+      for (size_t i = 1; i < functions.as_array().size(); ++i) rest.push(functions.as_array()[i]);
+      document.set("more", std::move(rest));
+    }
+    context.out << to_json(document, 1) << '\n';
+  }
+  return report(diags, context);
+}
+
+int explain(const Options& options, Context& context) {
+  if (!options.record.empty()) return explain_case(options, context);
+  if (options.file.empty())
+    return report(Error{ErrorKind::Usage, "explain needs a subject", {"help: give a .sk file, a diagnostic such as SK3004, or --case FILE"}}, context);
+  const bool file = options.file.ends_with(".sk") || options.file.find('/') != std::string::npos;
+  return file ? explain_model(options, context) : explain_diagnostic(options, context);
+}
+
 }  // namespace
 
 Run define_explain(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("subject", options->subject, "a diagnostic's id or name")->required();
+  add_model_options(app, *options);
+  app.get_option("file")->required(false)->description("a .sk file, or a diagnostic's id or name");
+  app.add_option("--batch", options->batch, "requests of the decode graph; default: scheduler_config.batch_size, else 1")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--scope", options->scope, "this scope only");
+  app.add_flag("--plan", options->plan, "the plan steps of both sides too");
+  app.add_option("--svg", options->svg, "write a picture of the launches before and after");
+  app.add_option("--case", options->record, "compile a record, or a list of records, of the conformance form");
   app.add_flag("--json", options->json, "one JSON document");
   return [options](Context& context) { return explain(*options, context); };
 }

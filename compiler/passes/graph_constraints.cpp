@@ -37,8 +37,8 @@ constexpr std::string_view kHiddenRead = "a boolean index hides a device-to-host
 
 class Checker {
  public:
-  Checker(const Program& program, const Function& f, std::string_view mode, diag::Engine& diags)
-      : program_(program), f_(f), mode_(mode), diags_(diags), tainted_(f.values.size(), 0), definer_(f.values.size(), kNone) {}
+  Checker(const Function& f, std::string_view mode, diag::Engine& diags)
+      : f_(f), mode_(mode), diags_(diags), tainted_(f.values.size(), 0), definer_(f.values.size(), kNone) {}
 
   bool run() {
     for (OpId id = 0; id < f_.ops.size(); ++id)
@@ -82,9 +82,6 @@ class Checker {
     if (op.code == Opcode::If && is_tainted(op.operands[0]))
       report(op, diag::Id::TensorValuedIf).help("compute both branches and pick with `where(cond, a, b)`");
     if (op.code == Opcode::StateAssign) assigned(op);
-    if (row.has(kCollective) && !row.has(kScopeCollective)) collective(op);
-    if (op.code == Opcode::ScopeBegin) markers_.push_back(std::get<std::string>(op.attrs[0]));
-    if (op.code == Opcode::ScopeEnd) std::erase(markers_, std::get<std::string>(op.attrs[0]));
     if (op.code == Opcode::While) return loop(op, depth);
     for (const RegionId r : op.regions) region(r, depth + 1);
     const bool taints = row.has(kHostRead) || any_tainted(op) || yields_taint(op);
@@ -201,36 +198,19 @@ class Checker {
     return nullptr;
   }
 
-  void collective(const Op& op) {
-    std::string scope;
-    for (ContextId c = op.context; c != kNone; c = program_.contexts[c].parent) {
-      if (program_.contexts[c].kind == Context::Kind::NoSuperKernel) return;
-      if (program_.contexts[c].kind != Context::Kind::SuperKernel) continue;
-      scope = program_.contexts[c].name;
-      break;
-    }
-    if (scope.empty() && !markers_.empty()) scope = markers_.back();
-    if (scope.empty()) return;
-    good_ = false;
-    diags_.report(diags_.sources().span(op.loc), diag::Id::SuperKernelCollective, scope, info(op.code).name)
-        .help("end the scope before it and begin another one after it");
-  }
-
-  const Program& program_;
   const Function& f_;
   std::string mode_;
   diag::Engine& diags_;
   std::vector<uint8_t> tainted_;   // by value: depends on what a tensor holds
   std::vector<OpId> definer_;
   std::unordered_set<SymbolId> known_;
-  std::vector<std::string> markers_;  // open scope_begin
   bool good_ = true;
 };
 
 }  // namespace
 
-bool check_graph(const Program& program, const Function& function, std::string_view mode, diag::Engine& diags) {
-  return Checker(program, function, mode, diags).run();
+bool check_graph(const Program&, const Function& function, std::string_view mode, diag::Engine& diags) {
+  return Checker(function, mode, diags).run();
 }
 
 }  // namespace skdsl::passes

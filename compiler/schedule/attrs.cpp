@@ -71,16 +71,16 @@ std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& given, DTy
   return {};
 }
 
+superkernel::Platform cores_for(const Program& program, ContextId context, superkernel::Platform device) {
+  for (ContextId c = context; c != kNone; c = program.contexts[c].parent)
+    if (program.contexts[c].kind == Context::Kind::Cores)
+      return {option(program.contexts[c], "aic").value_or(device.aic), option(program.contexts[c], "aiv").value_or(device.aiv)};
+  return device;
+}
+
 uint32_t block_dim(const Program& program, const Task& task, int64_t elements) {
-  constexpr uint32_t kAic = 24, kAiv = 48;
   constexpr int64_t kVectorTile = 1024, kCubeTile = 256;
-  uint32_t aic = kAic, aiv = kAiv;
-  for (ContextId c = task.context; c != kNone; c = program.contexts[c].parent)
-    if (program.contexts[c].kind == Context::Kind::Cores) {
-      aic = option(program.contexts[c], "aic").value_or(aic);
-      aiv = option(program.contexts[c], "aiv").value_or(aiv);
-      break;
-    }
+  const auto [aic, aiv] = cores_for(program, task.context, {});
   uint32_t limit = 1;
   int64_t tile = kVectorTile;
   switch (task.core) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/diag/diag.h"
+#include "compiler/schedule/schedule.h"
 #include "runtime/plan/plan.h"
 
 namespace skdsl::schedule {
@@ -48,11 +49,16 @@ inline bool reads_operands(const plan::Task& t) {
 bool flatten(Build& b);
 /// Events between streams and the final steps; false after a diagnostic.
 bool order(Build& b);
+/// Scopes become super kernels; false after a diagnostic.
+bool fuse(Build& b, const ScheduleOptions& options);
 /// Places in the arena.
 void place(Build& b);
 
 /// The attribute as kernels take it; nothing when it has an unbound symbol. `result` answers for dtype "none".
 std::optional<plan::TaskAttr> evaluate_attr(const Param& param, const plan::Attr& attr, plan::DType result);
+
+/// The limit of the innermost `cores` around an op, or the cores of the device.
+superkernel::Platform cores_for(const plan::Program& program, plan::ContextId context, superkernel::Platform device);
 
 /// Blocks on the device: one for each 1,024 output elements (256 for the cube cores), at most the core limit of the
 /// innermost `cores` around the op, or the 24 cube and 48 vector cores of the default chip. Assumed until the chip

@@ -12,7 +12,7 @@ namespace skdsl::schedule {
 
 using namespace plan;
 
-std::optional<Schedule> make_schedule(const Program& program, const GraphKey& key, diag::Engine& diags) {
+std::optional<Schedule> make_schedule(const Program& program, const GraphKey& key, diag::Engine& diags, const ScheduleOptions& options) {
   const Function* function = program.find(key.function);
   if (function == nullptr) {
     diags.report({}, diag::Id::UnknownName, key.function);
@@ -26,6 +26,8 @@ std::optional<Schedule> make_schedule(const Program& program, const GraphKey& ke
   build.out.bindings = key.bindings;
   std::sort(build.out.bindings.begin(), build.out.bindings.end());
   if (!flatten(build) || !order(build)) return {};
+  const size_t errors = diags.errors();
+  if (options.superkernel && (!fuse(build, options) || diags.errors() > errors)) return {};
   place(build);
   if (const auto messages = verify(build.out, program); !messages.empty()) {
     diags.report({}, diag::Id::InternalVerify, "scheduling", messages.front());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/elaborator.h"
+#include "compiler/superkernel/options.h"
 
 namespace skdsl::sema {
 
@@ -106,6 +107,15 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
         report(a.name_span(o), diag::Id::RepeatedArgument, name);
         ok = false;
       }
+    if (kind == Kind::SuperKernel) {
+      superkernel::Options checked;
+      if (auto good = superkernel::add_option(checked, name, text_of(v)); !good) {
+        const bool key = superkernel::find_option(name) == superkernel::Option::kCount;
+        report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption, good.error().message).help(good.error().help);
+        ok = false;
+        continue;
+      }
+    }
     c.options.emplace_back(name, text_of(v));
   }
   if (kind == Kind::Cores && ok && c.options.empty()) {

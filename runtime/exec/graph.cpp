@@ -11,6 +11,7 @@
 #include "runtime/exec/host_math.h"
 #include "runtime/exec/launch.h"
 #include "runtime/exec/shape_check.h"
+#include "runtime/exec/superkernel.h"
 
 namespace skdsl::exec {
 
@@ -52,10 +53,17 @@ struct Graph::Impl {
   std::vector<Tensor> buffers;  // by BufferId; every one at its place for good
   std::map<uint32_t, Tensor> input_bytes;  // by argument; its buffer and all views of it
   std::deque<ReadyTask> tasks;
-  std::vector<ReadyTask*> calls;  // in the order of the call steps
+  std::vector<ReadyTask*> calls;  // kernels in the order of the steps
+  // What run() does, in order: one kernel, or the super kernel that holds the next ones.
+  struct Launch {
+    size_t first = 0, count = 1;  // of `calls`
+    std::unique_ptr<SuperKernelLaunch> superkernel;
+  };
+  std::vector<Launch> launches;
   Workspace workspace;
   uint64_t replays = 0;
   uint64_t steps_run = 0;
+  uint64_t launches_run = 0;
 
   Impl(const plan::Program& p, plan::Schedule s, Bindings& b, Workers& w, GraphOptions o)
       : program(p), schedule(std::move(s)), bindings(b), workers(w), options(o), pool(o.poison) {}
@@ -79,10 +87,30 @@ struct Graph::Impl {
       if (!t) return tl::unexpected(t.error());
       buffers.push_back(std::move(*t));
     }
-    for (const plan::Step& step : schedule.steps) {
-      if (step.kind != plan::Step::Kind::Call || schedule.tasks[step.task].view) continue;
+    const auto add = [&](const plan::Step& step) -> Expected<void> {
+      if (step.kind != plan::Step::Kind::Call || schedule.tasks[step.task].view) return {};
       if (auto ok = prepare(step.task); !ok) return ok;
       calls.push_back(&tasks.back());
+      return {};
+    };
+    for (const plan::Step& step : schedule.steps) {
+      const size_t first = calls.size();
+      if (step.kind == plan::Step::Kind::SuperKernel) {
+        for (const plan::Step& inside : schedule.superkernels[step.task].body)
+          if (auto ok = add(inside); !ok) return ok;
+      } else if (auto ok = add(step); !ok) {
+        return ok;
+      }
+      if (calls.size() == first) continue;
+      Launch& l = launches.emplace_back();
+      l.first = first;
+      l.count = calls.size() - first;
+      if (step.kind != plan::Step::Kind::SuperKernel) continue;
+      std::vector<SuperKernelLaunch::Kernel> inside;
+      for (size_t i = first; i < calls.size(); ++i) inside.push_back({calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
+      auto made = SuperKernelLaunch::build(schedule.superkernels[step.task], std::move(inside), workers, pool);
+      if (!made) return refuse(made.error().message);
+      l.superkernel = std::move(*made);
     }
     return attach_workspace();
   }
@@ -156,15 +184,16 @@ struct Graph::Impl {
     r.call.out = r.out.data(), r.call.n_out = static_cast<uint32_t>(r.out.size());
     r.call.attr = r.attrs.attrs.data(), r.call.n_attr = static_cast<uint32_t>(r.attrs.attrs.size());
     if (const auto wrong = shape_error(task.code, r.call)) return fail(where(task) + ": " + *wrong);
-    r.blocks = blocks_for(r.call, workers);
+    r.blocks = options.spread ? workers.count() : blocks_for(r.call, workers);
     return {};
   }
 
-  // One workspace serves all calls, since they run one after the other. The first pass grows it to the largest need.
+  // One workspace serves all plain calls, since they run one after the other; super kernels have their own. The first pass grows it to the largest need.
   Expected<void> attach_workspace() {
     for (int pass = 0; pass < 2; ++pass)
-      for (ReadyTask* r : calls)
-        if (auto ok = workspace.attach(*r->kernel, r->call, workers, pool); !ok) return ok;
+      for (const Launch& l : launches)
+        if (!l.superkernel)
+          if (auto ok = workspace.attach(*calls[l.first]->kernel, calls[l.first]->call, workers, pool); !ok) return ok;
     return {};
   }
 
@@ -204,14 +233,34 @@ struct Graph::Impl {
     return fmt::format("input {} is {}; the graph was made for {}", i, *n, bound ? std::to_string(*bound) : "an unknown value");
   }
 
+  void observe(const ReadyTask& r) {
+    options.observe(schedule.tasks[r.task], r.out);
+  }
+
+  Expected<void> run_superkernel(const Launch& l) {
+    if (options.observe) l.superkernel->run([&](size_t k) { observe(*calls[l.first + k]); });
+    else l.superkernel->run();
+    size_t k = 0;
+    if (const sk_fault* fault = l.superkernel->fault(&k))
+      return fail(fault_message(*fault, where(schedule.tasks[calls[l.first + k]->task])));
+    return {};
+  }
+
   Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
     if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, schedule.arena_bytes);
     if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
-    for (ReadyTask* r : calls) {
+    for (const Launch& l : launches) {
       if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
-      auto done = launch(*r->kernel, r->call, r->blocks, workers, [&] { return where(schedule.tasks[r->task]); });
-      if (!done) return tl::unexpected(done.error());
-      ++steps_run;
+      if (l.superkernel) {
+        if (auto ok = run_superkernel(l); !ok) return tl::unexpected(ok.error());
+      } else {
+        ReadyTask* r = calls[l.first];
+        auto done = launch(*r->kernel, r->call, r->blocks, workers, [&] { return where(schedule.tasks[r->task]); });
+        if (!done) return tl::unexpected(done.error());
+        if (options.observe) observe(*r);
+      }
+      steps_run += l.count;
+      ++launches_run;
     }
     std::vector<RuntimeValue> outputs;
     for (const BufferId b : schedule.outputs) {
@@ -240,5 +289,7 @@ Expected<std::vector<RuntimeValue>> Graph::run(const std::vector<RuntimeValue>& 
 const plan::Schedule& Graph::schedule() const { return impl_->schedule; }
 uint64_t Graph::replays() const { return impl_->replays; }
 uint64_t Graph::steps_run() const { return impl_->steps_run; }
+uint64_t Graph::launches_run() const { return impl_->launches_run; }
+size_t Graph::launches_per_run() const { return impl_->launches.size(); }
 
 }  // namespace skdsl::exec

@@ -5,6 +5,7 @@
 // outputs out.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,10 @@ namespace skdsl::exec {
 
 struct GraphOptions {
   bool poison = kPoisonByDefault;                // the arena is poisoned before each run
-  const std::atomic<bool>* interrupt = nullptr;  // looked at before every step
+  bool spread = false;                           // every kernel on all workers, small ones too; for tests of barriers
+  const std::atomic<bool>* interrupt = nullptr;  // looked at before every launch
+  // Told of each kernel's results as it ends, inside super kernels too; those run on one worker then. Same bits.
+  std::function<void(const plan::Task&, const std::vector<sk_tensor>&)> observe;
 };
 
 class Graph {
@@ -35,8 +39,11 @@ class Graph {
 
   const plan::Schedule& schedule() const;
   uint64_t replays() const;
-  /// Call steps executed so far.
+  /// Kernels executed so far.
   uint64_t steps_run() const;
+  /// Launches so far: a super kernel is one; and how many a replay makes.
+  uint64_t launches_run() const;
+  size_t launches_per_run() const;
 
  private:
   Graph();

@@ -69,8 +69,11 @@ Expected<void> launch(const kernels::KernelEntry& kernel, sk_call& call, uint32_
   }
   call.fault = nullptr;
   if (fault.code == SK_FAULT_NONE) return {};
-  return fail(fmt::format("{}: index {} at row {} is out of range; it must be at least 0 and below {}", where(), fault.value,
-                          fault.row, fault.limit));
+  return fail(fault_message(fault, where()));
+}
+
+std::string fault_message(const sk_fault& fault, const std::string& where) {
+  return fmt::format("{}: index {} at row {} is out of range; it must be at least 0 and below {}", where, fault.value, fault.row, fault.limit);
 }
 
 void AbiAttrs::add_int(int64_t value) {

@@ -53,4 +53,7 @@ struct AbiAttrs {
 /// The number of `text` among a Choice parameter's choices; -1 when it is none of them.
 int64_t choice_index(const Param& param, std::string_view text);
 
+/// What a data fault means, at a place.
+std::string fault_message(const sk_fault& fault, const std::string& where);
+
 }  // namespace skdsl::exec

@@ -41,17 +41,35 @@ Workers::~Workers() {
   for (std::thread& t : threads_) t.join();
 }
 
+// One kernel on all workers, with a barrier between its phases.
+struct Workers::Launch final : Workers::Job {
+  Workers& workers;
+  const kernels::KernelEntry& kernel;
+  const sk_call& call;
+  Launch(Workers& w, const kernels::KernelEntry& k, const sk_call& c) : workers(w), kernel(k), call(c) {}
+  void run(uint32_t worker) override {
+    for (uint32_t phase = 0; phase < kernel.phases; ++phase) {
+      if (phase > 0) workers.barrier();
+      kernel.run(&call, phase, worker, workers.count_);
+    }
+  }
+};
+
 void Workers::launch(const kernels::KernelEntry& kernel, const sk_call& call, uint32_t blocks) {
   if (blocks == 1 || count_ == 1) {
     for (uint32_t phase = 0; phase < kernel.phases; ++phase) kernel.run(&call, phase, 0, 1);
     return;
   }
-  kernel_ = &kernel;
-  call_ = &call;
+  Launch job(*this, kernel, call);
+  run(job);
+}
+
+void Workers::run(Job& job) {
+  job_ = &job;
   busy_.store(count_ - 1, std::memory_order_relaxed);
   launches_.fetch_add(1, std::memory_order_release);
   launches_.notify_all();
-  run_blocks(0);
+  job.run(0);
   for (uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0; busy = busy_.load(std::memory_order_acquire))
     wait_while(busy_, busy);
 }
@@ -60,15 +78,8 @@ void Workers::work(uint32_t worker) {
   for (uint32_t seen = 0;; ++seen) {
     wait_while(launches_, seen);
     if (stop_) return;
-    run_blocks(worker);
+    job_->run(worker);
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
-  }
-}
-
-void Workers::run_blocks(uint32_t worker) {
-  for (uint32_t phase = 0; phase < kernel_->phases; ++phase) {
-    if (phase > 0) barrier();
-    kernel_->run(call_, phase, worker, count_);
   }
 }
 

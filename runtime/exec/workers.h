@@ -25,20 +25,29 @@ class Workers {
 
   uint32_t count() const { return count_; }
 
+  /// Something that every worker does once.
+  struct Job {
+    virtual void run(uint32_t worker) = 0;
+
+   protected:
+    ~Job() = default;
+  };
+  /// Runs the job on all workers to its end; the caller is worker 0. One caller at a time.
+  void run(Job& job);
+
   /// Runs one launch to its end. `blocks` is 1 or count(); one caller at a time.
   void launch(const kernels::KernelEntry& kernel, const sk_call& call, uint32_t blocks);
 
  private:
   void work(uint32_t worker);
-  void run_blocks(uint32_t worker);
+  struct Launch;
   void barrier();
   void wait_while(const std::atomic<uint32_t>& counter, uint32_t old) const;
 
   uint32_t count_ = 1;
   uint32_t spins_ = 0;  // polls before sleeping; 0 when there are more workers than cores
   bool stop_ = false;   // guarded by launches_
-  const kernels::KernelEntry* kernel_ = nullptr;
-  const sk_call* call_ = nullptr;
+  Job* job_ = nullptr;
   alignas(64) std::atomic<uint32_t> launches_{0};  // workers start when it moves
   alignas(64) std::atomic<uint32_t> arrived_{0};   // at the barrier between phases
   alignas(64) std::atomic<uint32_t> passed_{0};    // barriers passed; waiters leave when it moves

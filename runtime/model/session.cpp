@@ -243,7 +243,7 @@ struct Session::Impl {
     const Stopwatch watch;
     auto schedule = options.compile(program, key);
     if (!schedule) return tl::unexpected(schedule.error());
-    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, {options.poison, options.interrupt});
+    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, {.poison = options.poison, .interrupt = options.interrupt});
     if (!graph) return tl::unexpected(graph.error());
     timings.compile_ms += watch.ms();
     ++counters.captures;

@@ -14,7 +14,6 @@ bool same(const Function& a, const Function& b);
 bool same(const Buffer& a, const Buffer& b);
 bool same(const TaskAttr& a, const TaskAttr& b);
 bool same(const Task& a, const Task& b);
-bool same(const Step& a, const Step& b);
 bool same(const Schedule& a, const Schedule& b);
 
 bool same(const WeightDecl& a, const WeightDecl& b) {
@@ -122,10 +121,6 @@ bool same(const Task& a, const Task& b) {
          a.core == b.core && a.block_dim == b.block_dim && a.stream == b.stream && a.view == b.view && a.loc == b.loc && a.path == b.path;
 }
 
-bool same(const Step& a, const Step& b) {
-  return a.kind == b.kind && a.task == b.task && a.event == b.event && a.stream == b.stream;
-}
-
 bool same(const Schedule& a, const Schedule& b) { return equal(a, b); }
 
 }  // namespace
@@ -139,7 +134,7 @@ bool equal(const Program& a, const Program& b) {
 bool equal(const Schedule& a, const Schedule& b) {
   return a.function == b.function && a.bindings == b.bindings && a.streams == b.streams && a.events == b.events &&
          same_all(a.buffers, b.buffers) && a.constants == b.constants && a.inputs == b.inputs && a.outputs == b.outputs &&
-         same_all(a.tasks, b.tasks) && same_all(a.steps, b.steps) && a.arena_bytes == b.arena_bytes;
+         same_all(a.tasks, b.tasks) && a.steps == b.steps && a.superkernels == b.superkernels && a.cuts == b.cuts && a.arena_bytes == b.arena_bytes;
 }
 
 bool equal(const Plan& a, const Plan& b) { return equal(a.program, b.program) && same_all(a.schedules, b.schedules); }

@@ -4,11 +4,18 @@
 #include <fmt/format.h>
 
 #include "runtime/plan/reader.h"
+#include "runtime/plan/superkernel_text.h"
 #include "runtime/plan/text.h"
 
 namespace skdsl::plan::text {
 
 namespace {
+
+constexpr Step::Kind kStepKinds[] = {Step::Kind::Call, Step::Kind::Record, Step::Kind::Wait, Step::Kind::Prefetch, Step::Kind::Note, Step::Kind::SuperKernel};
+
+bool is_step(const Reader& r) {
+  return std::any_of(std::begin(kStepKinds), std::end(kStepKinds), [&](Step::Kind k) { return r.is(name(k)); });
+}
 
 class ScheduleReader {
  public:
@@ -53,9 +60,25 @@ class ScheduleReader {
     if (r_.accept("inputs")) return ids(s_.inputs);
     if (r_.accept("outputs")) return ids(s_.outputs);
     if (r_.accept("task")) return numbered("task", s_.tasks.size()) && task();
-    for (const auto kind : {Step::Kind::Call, Step::Kind::Record, Step::Kind::Wait, Step::Kind::Prefetch, Step::Kind::Note})
-      if (r_.accept(name(kind))) return step(kind);
-    return r_.expected("`arena`, `stream`, `event`, `constant`, `buffer`, `inputs`, `outputs`, `task` or a step");
+    if (r_.accept("define"))
+      return r_.expect("superkernel") && numbered("super kernel", s_.superkernels.size()) && read_superkernel(r_, s_.superkernels.emplace_back());
+    if (r_.accept("cut")) return cut();
+    if (!is_step(r_)) return r_.expected("`arena`, `stream`, `event`, `constant`, `buffer`, `inputs`, `outputs`, `task`, `define`, `cut` or a step");
+    return read_step(r_, s_.steps.emplace_back());
+  }
+
+  bool cut() {
+    FusionCut c;
+    if (!string(c.scope) || !r_.expect("task") || !index(c.task)) return false;
+    std::string word;
+    if (!string(word)) return false;
+    for (size_t i = 0; i < static_cast<size_t>(FusionReason::kCount); ++i)
+      if (row(static_cast<FusionReason>(i)).word == word) {
+        c.reason = static_cast<FusionReason>(i);
+        s_.cuts.push_back(std::move(c));
+        return true;
+      }
+    return r_.wrong(fmt::format("`{}` is no reason of a cut", word));
   }
 
   bool numbered(std::string_view what, size_t n) {
@@ -212,20 +235,25 @@ class ScheduleReader {
     return r_.ok();
   }
 
-  bool step(Step::Kind kind) {
-    Step s;
-    s.kind = kind;
-    const bool event = kind == Step::Kind::Record || kind == Step::Kind::Wait;
-    if (!index(event ? s.event : s.task) || !r_.expect("stream") || !index(s.stream)) return false;
-    s_.steps.push_back(s);
-    return true;
-  }
-
   Reader& r_;
   Schedule& s_;
 };
 
 }  // namespace
+
+bool read_step(Reader& r, Step& out) {
+  for (const Step::Kind kind : kStepKinds)
+    if (r.accept(name(kind))) {
+      out.kind = kind;
+      const auto which = r.index();
+      if (!which || !r.expect("stream")) return false;
+      (kind == Step::Kind::Record || kind == Step::Kind::Wait ? out.event : out.task) = *which;
+      const auto stream = r.index();
+      if (stream) out.stream = *stream;
+      return r.ok();
+    }
+  return r.expected("a step");
+}
 
 bool read_schedule(Reader& r, Schedule& out) { return ScheduleReader(r, out).run(); }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/plan/program.h"
+#include "runtime/plan/superkernel.h"
 
 namespace skdsl::plan {
 
@@ -55,19 +56,24 @@ struct Task {
   std::string path;
 };
 
-/// What an executor does, in order.
-struct Step {
-  enum class Kind : uint8_t {
-    Call,      // task
-    Record,    // event
-    Wait,      // event
-    Prefetch,  // task (a prefetch op): recorded only
-    Note,      // task: a construct that is carried and has no numeric effect (tap, mark_static, wait_tensor …)
-  };
-  Kind kind = Kind::Call;
-  uint32_t task = kNone;
-  uint32_t event = kNone;   // Schedule::events
-  uint32_t stream = 0;
+/// Why a scope is not one super kernel (fusion_reasons.def).
+enum class FusionReason : uint8_t {
+#define SK_FUSION_REASON(Name, word, reason, remedy) Name,
+#include "runtime/plan/fusion_reasons.def"
+#undef SK_FUSION_REASON
+  kCount
+};
+struct FusionReasonRow {
+  std::string_view word, reason, remedy;
+};
+const FusionReasonRow& row(FusionReason reason);
+
+/// A place where a scope was cut.
+struct FusionCut {
+  std::string scope;
+  uint32_t task = kNone;  // the op that cut: unfused, or outside the scope
+  FusionReason reason = FusionReason::Tbe;
+  friend bool operator==(const FusionCut&, const FusionCut&) = default;
 };
 
 /// A static graph: one function under bindings of its symbols.
@@ -82,6 +88,8 @@ struct Schedule {
   std::vector<BufferId> outputs;
   std::vector<Task> tasks;
   std::vector<Step> steps;
+  std::vector<SuperKernel> superkernels;
+  std::vector<FusionCut> cuts;
   uint64_t arena_bytes = 0;
 };
 
@@ -109,7 +117,8 @@ bool equal(const Plan& a, const Plan& b);
 /// Program: ids in range, arity and attribute kinds as in ops.def, every use after its definition and visible in its
 /// region, regions end in yield or return with matching types. Schedule: buffers inside the arena, no task reads what
 /// no earlier one wrote, no two live buffers overlap unless one is a view or in-place result of the other, and what
-/// tasks of two streams share is ordered by events.
+/// tasks of two streams share is ordered by events. A super kernel starts when all its streams have come so far and
+/// they all continue behind it; its two sides end, call every kernel and enforce every dependency.
 std::vector<std::string> verify(const Program& program);
 std::vector<std::string> verify(const Plan& plan);
 std::vector<std::string> verify(const Schedule& schedule, const Program& program);

@@ -9,10 +9,13 @@
 //     outputs [1]
 //     task 0 embedding [0, 2] -> [1] core aiv blocks 1 stream 0 path "embed"
 //     call 0 stream 0
+//
+// A super kernel is defined after the tasks (superkernel_text) and run by `superkernel 0 stream 0`.
 //   }
 #include <fmt/format.h>
 
 #include "runtime/plan/plan.h"
+#include "runtime/plan/superkernel_text.h"
 #include "runtime/plan/text.h"
 
 namespace skdsl::plan {
@@ -69,12 +72,21 @@ std::string task(size_t id, const Task& t) {
   return s;
 }
 
-std::string step(const Step& s) {
+}  // namespace
+
+std::string text::of(const Step& s) {
   const bool event = s.kind == Step::Kind::Record || s.kind == Step::Kind::Wait;
   return fmt::format("{} {} stream {}", text::name(s.kind), event ? s.event : s.task, s.stream);
 }
 
-}  // namespace
+const FusionReasonRow& row(FusionReason reason) {
+  static constexpr FusionReasonRow kRows[] = {
+#define SK_FUSION_REASON(Name, word, reason, remedy) {word, reason, remedy},
+#include "runtime/plan/fusion_reasons.def"
+#undef SK_FUSION_REASON
+  };
+  return kRows[static_cast<size_t>(reason)];
+}
 
 std::string print(const Schedule& schedule, const Program&) {
   std::string out = "schedule " + text::quoted(schedule.function) + " {";
@@ -90,7 +102,9 @@ std::string print(const Schedule& schedule, const Program&) {
   line("inputs " + ids(schedule.inputs));
   line("outputs " + ids(schedule.outputs));
   for (size_t i = 0; i < schedule.tasks.size(); ++i) line(task(i, schedule.tasks[i]));
-  for (const Step& s : schedule.steps) line(step(s));
+  for (size_t i = 0; i < schedule.superkernels.size(); ++i) line(text::define(i, schedule.superkernels[i]));
+  for (const FusionCut& c : schedule.cuts) line(fmt::format("cut {} task {} {}", text::quoted(c.scope), c.task, text::quoted(row(c.reason).word)));
+  for (const Step& s : schedule.steps) line(text::of(s));
   return out + "}\n";
 }
 

@@ -95,7 +95,7 @@ std::string_view name(Storage storage) {
 }
 
 std::string_view name(Step::Kind kind) {
-  constexpr std::string_view kNames[] = {"call", "record", "wait", "prefetch", "note"};
+  constexpr std::string_view kNames[] = {"call", "record", "wait", "prefetch", "note", "superkernel"};
   const auto i = static_cast<size_t>(kind);
   return i < std::size(kNames) ? kNames[i] : "?";
 }

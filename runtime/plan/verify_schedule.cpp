@@ -41,7 +41,10 @@ class Verifier {
     for (size_t i = 0; i < s_.buffers.size(); ++i) buffer(i);
     ends();
     for (size_t i = 0; i < s_.tasks.size(); ++i) task(i);
-    for (size_t i = 0; i < s_.steps.size(); ++i) step(i);
+    for (size_t i = 0; i < s_.steps.size(); ++i) step(s_.steps[i], fmt::format("step {}", i));
+    for (size_t i = 0; i < s_.superkernels.size(); ++i) superkernel(i);
+    for (const FusionCut& c : s_.cuts)
+      if (c.task >= s_.tasks.size() || c.reason >= FusionReason::kCount) say("a cut of scope `{}` names task {} of {}", c.scope, c.task, s_.tasks.size());
     if (messages_.empty()) play();
     return std::move(messages_);
   }
@@ -168,24 +171,66 @@ class Verifier {
     if (!good) say("attribute `{}` of task {} is malformed", param.name, i);
   }
 
-  void step(size_t i) {
-    const Step& x = s_.steps[i];
-    if (x.kind > Step::Kind::Note) return say("step {} has an unknown kind", i);
-    if (x.stream >= s_.streams.size()) return say("step {} is on stream {} of {}", i, x.stream, s_.streams.size());
+  void step(const Step& x, const std::string& what) {
+    if (x.kind > Step::Kind::SuperKernel) return say("{} has an unknown kind", what);
+    if (x.stream >= s_.streams.size()) return say("{} is on stream {} of {}", what, x.stream, s_.streams.size());
     if (x.kind == Step::Kind::Record || x.kind == Step::Kind::Wait) {
-      if (x.event >= s_.events.size()) say("step {} names event {} of {}", i, x.event, s_.events.size());
+      if (x.event >= s_.events.size()) say("{} names event {} of {}", what, x.event, s_.events.size());
       return;
     }
-    if (x.task >= s_.tasks.size()) return say("step {} runs task {} of {}", i, x.task, s_.tasks.size());
+    if (x.kind == Step::Kind::SuperKernel) {
+      if (x.task >= s_.superkernels.size()) return say("{} runs super kernel {} of {}", what, x.task, s_.superkernels.size());
+      if (!launched_.insert(x.task).second) say("super kernel {} runs twice", x.task);
+      return;
+    }
+    if (x.task >= s_.tasks.size()) return say("{} runs task {} of {}", what, x.task, s_.tasks.size());
     const Task& t = s_.tasks[x.task];
     if (t.code >= Opcode::kCount) return;
-    if (t.stream != x.stream) say("step {} runs task {} on another stream", i, x.task);
+    if (t.stream != x.stream) say("{} runs task {} on another stream", what, x.task);
     if (used_.insert(x.task).second == false) say("task {} runs twice", x.task);
     const OpInfo& row = info(t.code);
     const bool fits = x.kind == Step::Kind::Call       ? row.has_kernel()
                       : x.kind == Step::Kind::Prefetch ? t.code == Opcode::Prefetch
                                                        : row.category == "schedule" && t.code != Opcode::Prefetch;
-    if (!fits) say("step {} cannot be a {} of `{}`", i, text::name(x.kind), row.name);
+    if (!fits) say("{} cannot be a {} of `{}`", what, text::name(x.kind), row.name);
+  }
+
+  void superkernel(size_t i) {
+    const SuperKernel& k = s_.superkernels[i];
+    const std::string what = fmt::format("super kernel {}", i);
+    if (!launched_.contains(static_cast<uint32_t>(i))) say("{} is never run", what);
+    for (const Step& x : k.body) {
+      if (x.kind == Step::Kind::SuperKernel) return say("{} holds another one", what);
+      step(x, "a step inside " + what);
+    }
+    // Its kernels are the calls of its body that do work, in that order.
+    std::vector<uint32_t> calls;
+    for (const Step& x : k.body)
+      if (x.kind == Step::Kind::Call && x.task < s_.tasks.size() && !s_.tasks[x.task].view) calls.push_back(x.task);
+    if (k.kernels.empty()) return say("{} holds no kernel", what);
+    bool fits = calls.size() == k.kernels.size();
+    for (size_t n = 0; fits && n < calls.size(); ++n) {
+      const SkKernel& x = k.kernels[n];
+      fits = x.task == calls[n] && kernel_type(s_.tasks[x.task].core) == x.type && (x.dynamic || s_.tasks[x.task].block_dim == x.block_dim) &&
+             s_.tasks[x.task].stream == x.stream;
+    }
+    if (!fits) return say("the kernels of {} are not the tasks of its body", what);
+    for (const Side s : kSides) {
+      if (!runs_on(k.type, s) && !k.of(s).empty()) say("{} has steps for {} cores, which it does not launch", what, name(s));
+      for (const SkStep& x : k.of(s)) {
+        if (x.kind >= SkStep::Kind::kCount) return say("{} has a step of no kind", what);
+        for (const StepField f : row(x.kind).fields)
+          if (f == StepField::Of && x.of >= k.kernels.size()) return say("a step of {} names kernel {} of {}", what, x.of, k.kernels.size());
+        if (x.config > 10 || (x.config & 3) == 3) return say("a step of {} names an unknown pair of kernels", what);
+      }
+    }
+    const SkAnalysis seen = analyse(k);
+    if (!seen.ends) say("{} never ends: a side waits for what the other does not give", what);
+    if (!seen.flags_balanced) say("{} leaves a flag raised", what);
+    if (!seen.all_mix_matches) say("{} meets all cores on one side only", what);
+    if (!seen.every_kernel_called) say("{} does not call each kernel once on each of its sides", what);
+    if (!seen.feed_end_published) say("{} leaves idle cores waiting for a SyncAll that has ended", what);
+    for (const SkDependency& d : seen.unenforced) say("{} lets task {} start before task {} is done", what, k.kernels[d.after].task, k.kernels[d.before].task);
   }
 
   // ---- the play
@@ -221,8 +266,7 @@ class Verifier {
     touched_.resize(s_.buffers.size());
     std::vector<const Clock*> recorded(s_.events.size(), nullptr);
     std::vector<Clock> records(s_.events.size());
-    for (size_t i = 0; i < s_.steps.size(); ++i) {
-      const Step& x = s_.steps[i];
+    const auto play_step = [&](const Step& x) {
       Clock& now = clocks_[x.stream];
       // The step's own number on its stream; its predecessors there are done.
       switch (x.kind) {
@@ -232,13 +276,35 @@ class Verifier {
           break;
         case Step::Kind::Wait:
           if (recorded[x.event] == nullptr)
-            say("step {} waits for event `{}`, which no earlier step records", i, s_.events[x.event]);
+            say("a step waits for event `{}`, which no earlier step records", s_.events[x.event]);
           else
             join(now, records[x.event]);
           break;
         case Step::Kind::Call: case Step::Kind::Note: run_task(x); break;
-        case Step::Kind::Prefetch: break;
+        case Step::Kind::Prefetch: case Step::Kind::SuperKernel: break;
       }
+    };
+    for (const Step& x : s_.steps) {
+      if (x.kind != Step::Kind::SuperKernel) {
+        play_step(x);
+        continue;
+      }
+      // The launch waits for all its streams and they all go on behind it; inside, one kernel follows the other, or the
+      // streams run beside each other as far as its events allow.
+      const SuperKernel& k = s_.superkernels[x.task];
+      std::unordered_set<uint32_t> streams{x.stream};
+      for (const Step& inner : k.body) streams.insert(inner.stream);
+      const auto meet = [&] {
+        Clock all = clocks_[x.stream];
+        for (const uint32_t s : streams) join(all, clocks_[s]);
+        for (const uint32_t s : streams) clocks_[s] = all;
+      };
+      meet();
+      for (const Step& inner : k.body) {
+        play_step(inner);
+        if (!k.two_stream) meet();
+      }
+      meet();
     }
     for (const BufferId b : s_.outputs)
       if (arena(b) && !valid_[b]) say("output buffer {} does not hold its value at the end", b);
@@ -321,7 +387,7 @@ class Verifier {
   std::vector<std::string> messages_;
   Declared weights_, states_;
   std::vector<uint64_t> bytes_;
-  std::unordered_set<uint32_t> used_;
+  std::unordered_set<uint32_t> used_, launched_;
   std::vector<Clock> clocks_;
   std::vector<uint8_t> valid_;
   std::vector<Touched> touched_;

@@ -119,16 +119,5 @@ TEST(GraphConstraints, StatesThatGrowOrAreRebound) {
             std::string::npos);
 }
 
-TEST(GraphConstraints, CollectivesInSuperKernels) {
-  const std::string kContexts =
-      "context 0 superkernel \"scope_0\"\ncontext 1 cores \"\" parent 0\ncontext 2 no_superkernel \"\" parent 1\ncontext 3 stream \"1\"\n";
-  EXPECT_EQ(said("  %4 = broadcast %0 : f32[T, 4] ctx(1) loc(1:4:3+9)\n  %5 = all_reduce %0 : f32[T, 4] ctx(1)\n", kContexts),
-            "SK313 4:3: super kernel `scope_0` holds `broadcast`; of the collectives it can hold all_reduce, reduce_scatter, all_gather and all_to_all\n"
-            "  help: end the scope before it and begin another one after it\n");
-  EXPECT_EQ(said("  %4 = broadcast %0 : f32[T, 4] ctx(2)\n  %5 = broadcast %0 : f32[T, 4] ctx(3)\n", kContexts), "");
-  EXPECT_NE(said("  scope_begin {name = \"m\"}\n  send %0 loc(1:5:3+4)\n  scope_end {name = \"m\"}\n  send %0\n").find("SK313 5:3: super kernel `m` holds `send`"),
-            std::string::npos);
-}
-
 }  // namespace
 }  // namespace skdsl::passes

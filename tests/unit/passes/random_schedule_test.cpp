@@ -136,7 +136,7 @@ std::optional<Schedule> schedule_of(uint64_t seed, Program& p) {
     return {};
   }
   const GraphKey key{"M.decode", {{"N", 3}, {"T", static_cast<int64_t>(seed % 6)}}};
-  auto s = make_schedule(p, key, diags.engine);
+  auto s = make_schedule(p, key, diags.engine, {.superkernel = false});  // tests/diff/superkernel_test.cpp has those with
   if (!s) {
     const std::string said = diags.text();
     // Random events may be waited for before they are recorded only by a bug of the generator; random stored weights

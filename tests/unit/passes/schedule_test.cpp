@@ -64,7 +64,7 @@ func "f" decode (x = %0 : bf16[T, 8]) -> (bf16[T, 4]) {
 // Data that crosses streams makes events; what the program orders itself needs none.
 TEST(Schedule, StreamsAndEvents) {
   EXPECT_EQ(made(R"(context 0 stream "moe" {"priority" = "0"}
-context 1 superkernel "s" parent 0
+context 1 no_superkernel "" parent 0
 state "kv" : f32[2, 2, 8]
 func "f" decode (x = %0 : f32[T, 8], slots = %1 : i32[T]) -> (f32[T, 8]) {
   %2 = exp %0 : f32[T, 8]

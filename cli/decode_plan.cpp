@@ -1,0 +1,33 @@
+#include "cli/decode_plan.h"
+
+namespace skdsl::cli {
+
+tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context) {
+  sema::Modules modules(diags);
+  modules.load_main(options.file);
+  const auto stop = [&](int code) { return tl::unexpected(code != kDone ? code : static_cast<int>(kInputHasErrors)); };
+  if (diags.has_errors()) return stop(report(diags, context));
+  ModelOptions asked = options;
+  if (asked.mode.empty() && asked.config.empty()) asked.mode = "ge_graph";
+  auto prepared = prepare(modules, asked, batch);
+  if (!prepared) return stop(report(prepared.error(), context));
+  prepared->compile.passes.print = pass_printer(context);
+  auto compiled = compile(modules, prepared->compile, diags);
+  if (!compiled) return stop(report(diags, context));
+  const config::Builtins& b = prepared->compile.sema.builtins;
+  DecodePlan out;
+  out.mode = b.exe_mode;
+  out.batch = b.batch_size;
+  for (const plan::Function& f : compiled->program.functions) {
+    if (f.phase != plan::Phase::Decode) continue;
+    const int64_t width = (b.max_seq_len + b.block_size - 1) / b.block_size;
+    const plan::GraphKey key{f.name, {{"B", b.batch_size}, {"T", b.batch_size}, {"W", width}}};
+    auto schedule = schedule::make_schedule(compiled->program, key, diags, prepared->schedule);
+    if (!schedule) return stop(report(diags, context));
+    out.plan.schedules.push_back(std::move(*schedule));
+  }
+  out.plan.program = std::move(compiled->program);
+  return out;
+}
+
+}  // namespace skdsl::cli

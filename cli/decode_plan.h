@@ -1,0 +1,17 @@
+// decode_plan — the static graphs of a model's decode phases, for commands that look and do not run
+#pragma once
+#include "cli/model_run.h"
+
+namespace skdsl::cli {
+
+struct DecodePlan {
+  plan::Plan plan;
+  std::string mode;
+  int64_t batch = 1;
+};
+
+/// Compiles the file as `run` would, in ge_graph when no mode is given, and schedules each decode phase for `batch`
+/// requests. Diagnostics that end it are printed; the error is the exit code.
+tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context);
+
+}  // namespace skdsl::cli

@@ -1,0 +1,221 @@
+#include "runtime/exec/superkernel.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace skdsl::exec {
+
+using plan::Side;
+using plan::SkStep;
+
+namespace {
+
+// Polls before a waiting worker lets others have its core.
+constexpr uint32_t kSpins = 2000;
+
+struct alignas(64) Counter {
+  std::atomic<uint32_t> value{0};
+};
+
+// Where a worker stands on one side.
+struct Walk {
+  size_t at = 0;
+  uint32_t part = 0;      // inside a step that waits more than once
+  uint32_t arrivals = 0;  // all-core flags of this side that it has waited for
+};
+
+}  // namespace
+
+struct SuperKernelLaunch::Impl final : Workers::Job {
+  const plan::SuperKernel& sk;
+  std::vector<Kernel> kernels;
+  Workers& workers;
+  Tensor workspace;
+  // By kernel and participant: the call with a fault record of its own.
+  struct Part {
+    sk_call call;
+    sk_fault fault;
+  };
+  std::vector<std::vector<Part>> parts;
+  std::vector<Counter> phase_arrived;  // by kernel
+  std::array<Counter, 2> arrived;      // all-core flags by side
+  uint32_t lanes = 1;
+  uint32_t most_lanes = 1;
+  const std::function<void(size_t)>* done = nullptr;
+  std::vector<uint32_t> sides_left;    // by kernel, for `done`
+
+  Impl(const plan::SuperKernel& k, std::vector<Kernel> list, Workers& w) : sk(k), kernels(std::move(list)), workers(w), phase_arrived(kernels.size()) {}
+
+  bool both(size_t k) const { return plan::is_mix(sk.kernels[k].type); }
+  // Who runs a kernel: the workers of its side, of both sides when it is mix, or the first worker alone.
+  uint32_t participants(size_t k) const { return kernels[k].alone ? 1 : lanes * (both(k) ? 2 : 1); }
+
+  Expected<void> build(TensorPool& pool) {
+    most_lanes = std::any_of(kernels.begin(), kernels.end(), [](const Kernel& k) { return !k.alone; }) ? workers.count() : 1;
+    uint64_t stride = 0;
+    for (const Kernel& k : kernels)
+      if (k.entry->workspace) stride = std::max(stride, (k.entry->workspace(k.call) + 63) / 64 * 64);
+    if (stride > 0) {
+      // A slot for each worker and side: kernels of the two sides run at the same time.
+      auto bytes = pool.empty(SK_I8, {{static_cast<int64_t>(stride * 2 * most_lanes)}});
+      if (!bytes) return tl::unexpected(bytes.error());
+      workspace = std::move(*bytes);
+    }
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      const bool vector = plan::is_vector(sk.kernels[k].type);
+      parts.emplace_back(2 * most_lanes);
+      for (Part& p : parts.back()) {
+        p.call = *kernels[k].call;
+        p.call.workspace = stride > 0 ? workspace.data<uint8_t>() + (vector ? stride * most_lanes : 0) : nullptr;
+        p.call.workspace_stride = stride;
+        p.fault = {};
+        p.call.fault = &p.fault;
+      }
+    }
+    return {};
+  }
+
+  void launch(const std::function<void(size_t)>& on_done) {
+    lanes = on_done ? 1 : most_lanes;
+    done = on_done ? &on_done : nullptr;
+    sides_left.clear();
+    if (done)
+      for (size_t k = 0; k < kernels.size(); ++k) sides_left.push_back(both(k) ? 2 : 1);
+    for (Counter& c : phase_arrived) c.value.store(0, std::memory_order_relaxed);
+    for (Counter& c : arrived) c.value.store(0, std::memory_order_relaxed);
+    for (auto& list : parts)
+      for (Part& p : list) p.fault = {};
+    if (lanes == 1) run(0);
+    else workers.run(*this);
+  }
+
+  void run(uint32_t worker) override {
+    std::array<Walk, 2> walks;
+    std::array<uint32_t, 2> flags{};  // v2c, c2v of this group
+    for (uint32_t idle = 0;;) {
+      bool moved = false, open = false;
+      for (const Side s : plan::kSides) {
+        Walk& w = walks[static_cast<size_t>(s)];
+        while (w.at < sk.of(s).size() && step(worker, s, w, flags)) moved = true;
+        open |= w.at < sk.of(s).size();
+      }
+      if (!open) return;
+      if (moved) idle = 0;
+      else if (++idle > kSpins) std::this_thread::yield();
+    }
+  }
+
+  void arrive(Side s) { arrived[static_cast<size_t>(s)].value.fetch_add(1, std::memory_order_acq_rel); }
+  // Have all workers raised the all-core flag once more than this one has waited for it?
+  bool met(Side s, Walk& w) {
+    if (arrived[static_cast<size_t>(s)].value.load(std::memory_order_acquire) < (w.arrivals + 1) * lanes) return false;
+    ++w.arrivals;
+    return true;
+  }
+
+  bool step(uint32_t worker, Side side, Walk& w, std::array<uint32_t, 2>& flags) {
+    const SkStep& s = sk.of(side)[w.at];
+    const auto take = [&](bool to_vector) {
+      uint32_t& flag = flags[to_vector ? 1 : 0];
+      if (flag == 0) return false;
+      --flag;
+      return true;
+    };
+    const bool cube = side == Side::Aic;
+    switch (s.kind) {
+      case SkStep::Kind::Sync:
+        if (s.scope == plan::SyncScope::AllMix) {
+          // Vector cores report to their cube core, the cube cores meet, each lets its vector cores go.
+          if (!cube) {
+            if (w.part == 0) ++flags[0], w.part = 1;
+            if (!take(true)) return false;
+          } else {
+            if (w.part == 0) {
+              if (!take(false)) return false;
+              arrive(side), w.part = 1;
+            }
+            if (!met(side, w)) return false;
+            ++flags[1];
+          }
+        } else if (s.scope == plan::scope_of(side)) {
+          if (w.part == 0) arrive(side), w.part = 1;
+          if (!met(side, w)) return false;
+        }
+        break;
+      case SkStep::Kind::Signal: ++flags[s.to_vector ? 1 : 0]; break;
+      case SkStep::Kind::Await:
+        if (!take(s.to_vector)) return false;
+        break;
+      case SkStep::Kind::SetNextStart: arrive(side); break;
+      case SkStep::Kind::WaitPrevEnd: {
+        const plan::SkWaitActions a = plan::wait_actions(s.config, side);
+        if (w.part == 0) {
+          if (a.wait_all && !met(side, w)) return false;
+          if (a.signal) ++flags[cube ? 1 : 0];
+          w.part = 1;
+        }
+        if (a.await && !take(!cube)) return false;
+        break;
+      }
+      case SkStep::Kind::Call: case SkStep::Kind::DynamicCall:
+        if (!call(worker, side, s.of, w)) return false;
+        break;
+      default: break;  // caches, time stamps and memory events are the device's
+    }
+    w.part = 0;
+    ++w.at;
+    return true;
+  }
+
+  // w.part counts phases done; blocked while others are in the phase before.
+  bool call(uint32_t worker, Side side, size_t k, Walk& w) {
+    if (!plan::runs_on(sk.kernels[k].type, side)) return true;
+    const kernels::KernelEntry& entry = *kernels[k].entry;
+    const uint32_t count = participants(k);
+    const bool second = both(k) && side == Side::Aiv;
+    if (kernels[k].alone) {
+      if (worker == 0 && !second)
+        for (uint32_t phase = 0; phase < entry.phases; ++phase) entry.run(&parts[k][0].call, phase, 0, 1);
+    } else {
+      const uint32_t block = second ? lanes + worker : worker;
+      std::atomic<uint32_t>& together = phase_arrived[k].value;
+      for (; w.part < entry.phases; ++w.part) {
+        if (w.part > 0 && together.load(std::memory_order_acquire) < w.part * count) return false;
+        entry.run(&parts[k][block].call, w.part, block, count);
+        together.fetch_add(1, std::memory_order_acq_rel);
+      }
+      // The slots of the workspace are read by others until the last phase is over.
+      if (entry.phases > 1 && together.load(std::memory_order_acquire) < entry.phases * count) return false;
+    }
+    if (done && --sides_left[k] == 0) (*done)(k);
+    return true;
+  }
+};
+
+SuperKernelLaunch::SuperKernelLaunch() = default;
+SuperKernelLaunch::~SuperKernelLaunch() = default;
+
+Expected<std::unique_ptr<SuperKernelLaunch>> SuperKernelLaunch::build(const plan::SuperKernel& kernel, std::vector<Kernel> kernels, Workers& workers,
+                                                                      TensorPool& pool) {
+  std::unique_ptr<SuperKernelLaunch> out(new SuperKernelLaunch);
+  out->impl_ = std::make_unique<Impl>(kernel, std::move(kernels), workers);
+  if (auto ok = out->impl_->build(pool); !ok) return tl::unexpected(ok.error());
+  return out;
+}
+
+void SuperKernelLaunch::run(const std::function<void(size_t)>& done) { impl_->launch(done); }
+
+const sk_fault* SuperKernelLaunch::fault(size_t* kernel) const {
+  for (size_t k = 0; k < impl_->parts.size(); ++k) {
+    const sk_fault* first = nullptr;
+    for (const auto& p : impl_->parts[k])
+      if (p.fault.code != SK_FAULT_NONE && (first == nullptr || p.fault.row < first->row)) first = &p.fault;
+    if (first == nullptr) continue;
+    *kernel = k;
+    return first;
+  }
+  return nullptr;
+}
+
+}  // namespace skdsl::exec

@@ -1,0 +1,142 @@
+// Random programs under random scopes: merged, split, renamed, nested, moved to streams, given options. A super kernel
+// never changes one bit of what the interpreter gives, on one worker or three, observed or not.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "compiler/superkernel/report.h"
+#include "tests/diff/world.h"
+
+namespace skdsl {
+namespace {
+
+using plan::Context;
+using plan::ContextId;
+using plan::kNone;
+using plan::Program;
+using testing::Outcome;
+using testing::Random;
+using testing::World;
+
+std::vector<std::pair<std::string, std::string>> random_options(Random& random) {
+  static constexpr std::pair<const char*, const char*> kOptions[] = {
+      {"early-start", "0"}, {"early-start", "1"}, {"early-start", "2"}, {"feed-sync-all", "1"}, {"debug-sync-all", "1"}, {"debug-dcci-all", "1"},
+      {"profiling", "1"}, {"preload-code", "none"}, {"preload-code", "max"}, {"split-mode", "1"}, {"split-mode", "7"}, {"func-align", "0"},
+      {"dcci-before-kernel-start", "add,linear"}, {"strict-scope-check", "bypass"}};
+  std::map<std::string, std::string> out;
+  if (random.chance(75)) out["stream-fusion"] = "1";
+  if (random.chance(60)) out["feed-sync-all"] = "1";
+  for (size_t n = random.below(3); n > 0; --n) {
+    const auto& [key, value] = kOptions[random.below(std::size(kOptions))];
+    out.emplace(key, value);
+  }
+  return {out.begin(), out.end()};
+}
+
+// Steps without which something could go wrong, one after the other taken out: the verifier must see each that matters.
+// One that others make up for may go, and then the bits stay.
+void damage(const Program& p, const plan::Schedule& good, uint64_t seed, int64_t rows, const Outcome& expected, size_t& found, size_t& harmless) {
+  Random random(seed);
+  for (size_t k = 0; k < good.superkernels.size(); ++k)
+    for (const plan::Side side : plan::kSides) {
+      const auto& steps = good.superkernels[k].of(side);
+      if (steps.empty()) continue;
+      plan::Schedule bad = good;
+      const size_t at = random.below(steps.size());
+      const auto kind = steps[at].kind;
+      bad.superkernels[k].of(side).erase(bad.superkernels[k].of(side).begin() + static_cast<long>(at));
+      if (!plan::verify(bad, p).empty()) {
+        ++found;
+        continue;
+      }
+      ASSERT_NE(kind, plan::SkStep::Kind::Call) << print(bad, p);
+      ++harmless;
+      ASSERT_TRUE(World(p, seed, rows, 3).replay(p, bad, {.poison = true, .spread = true}) == expected) << print(bad, p);
+    }
+}
+
+// Runs of ops get a scope, a stream, a core limit, or none; scopes of one name share their options.
+void place_scopes(Program& p, Random& random) {
+  p.contexts.clear();
+  std::map<std::string, std::vector<std::pair<std::string, std::string>>> options;
+  for (const char* name : {"a", "b", "c"}) options[name] = random_options(random);
+  const auto scope = [&](ContextId parent) -> ContextId {
+    Context c;
+    c.parent = parent;
+    switch (random.below(9)) {
+      case 0: c.kind = Context::Kind::NoSuperKernel; break;
+      case 1: case 2: c.kind = Context::Kind::Stream, c.name = random.chance(80) ? "s0" : "s1"; break;
+      case 3: c.kind = Context::Kind::Cores, c.options = {{"aic", "8"}, {"aiv", "16"}}; break;
+      default:
+        c.kind = Context::Kind::SuperKernel;
+        c.name = std::string(1, static_cast<char>('a' + random.below(3)));
+        c.options = options[c.name];
+    }
+    p.contexts.push_back(c);
+    return static_cast<ContextId>(p.contexts.size() - 1);
+  };
+  for (plan::Function& f : p.functions)
+    for (const plan::Region& r : f.regions) {
+      ContextId now = kNone;
+      for (const plan::OpId id : r.ops) {
+        if (random.chance(12)) now = random.chance(10) ? kNone : scope(random.chance(65) ? now : kNone);
+        f.ops[id].context = now;
+      }
+    }
+}
+
+TEST(SuperKernels, NeverChangeABit) {
+  size_t ran = 0, fused = 0, pieces = 0, two_stream = 0, refused = 0, found = 0, harmless = 0;
+  const size_t rounds = testing::repeats(300, 12000);
+  for (uint64_t seed = 1; seed <= rounds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed * 7919);
+    const auto rows = static_cast<int64_t>(1 + seed % 4);
+    Program p = testing::random_program(seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = 0, .explicit_events = false});
+    place_scopes(p, random);
+    const Outcome expected = World(p, seed, rows).interpret(p);
+    if (!expected.error.empty()) continue;
+    source::Sources sources;
+    diag::Engine diags(sources);
+    ASSERT_TRUE(passes::run(p, {}, diags));
+    const plan::GraphKey key{"M.decode", {{"N", 3}, {"T", rows}}};
+    const auto plain = schedule::make_schedule(p, key, diags, {.superkernel = false});
+    if (!plain) continue;  // refused without fusion too
+    const auto schedule = schedule::make_schedule(p, key, diags);
+    if (!schedule) {
+      // Too many streams, or two without stream-fusion, or an unfed SyncAll: always said.
+      ASSERT_TRUE(diags.has_errors());
+      for (const auto& d : diags.all()) ASSERT_NE(d.id, diag::Id::InternalVerify) << d.message << "\n" << print(p);
+      ++refused;
+      continue;
+    }
+    const auto read = plan::parse_plan(print(plan::Plan{p, {*schedule}}));
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(plan::equal(read->schedules[0], *schedule));
+    for (const uint32_t workers : {1u, 3u}) {
+      const Outcome now = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1});
+      ASSERT_EQ(now.error, "") << print(*schedule, p);
+      ASSERT_TRUE(now == expected) << workers << " workers\n" << print(*schedule, p);
+    }
+    damage(p, *schedule, seed, rows, expected, found, harmless);
+    if (HasFatalFailure()) return;
+    size_t seen = 0, kernels = 0;
+    exec::GraphOptions watched{.poison = true};
+    watched.observe = [&](const plan::Task&, const std::vector<sk_tensor>&) { ++seen; };
+    ASSERT_TRUE(World(p, seed, rows).replay(p, *schedule, watched) == expected);
+    for (const plan::Task& t : schedule->tasks) kernels += info(t.code).has_kernel() && !t.view;
+    ASSERT_EQ(seen, kernels);
+    const auto r = superkernel::report(*schedule);
+    fused += r.ops_fused, pieces += r.pieces;
+    for (const auto& k : schedule->superkernels) two_stream += k.two_stream;
+    ++ran;
+  }
+  std::printf("super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu two-stream) with %zu ops, %zu refused; of the steps taken out %zu were missed and %zu were not needed\n", rounds, ran, pieces,
+              two_stream, fused, refused, found, harmless);
+  EXPECT_GT(ran, rounds / 5);
+  EXPECT_GT(pieces, ran);
+  EXPECT_GT(two_stream, ran / 20);
+}
+
+}  // namespace
+}  // namespace skdsl
