@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "runtime/model/regex.h"
+#include "runtime/model/stream_decoder.h"
 #include "support.h"
 
 namespace skdsl::model {
@@ -186,17 +187,18 @@ TEST(Tokenizer, WithoutADecoderTokensAreWords) {
 TEST(Tokenizer, NamesWhatItDoesNotSupport) {
   const std::string model = R"("model":{"type":"WordLevel","unk_token":"?","vocab":{"a":0,"?":1}})";
   const std::vector<std::pair<std::string, const char*>> cases = {
-      {R"({"model":{"type":"BPE","vocab":{},"merges":[]}})",
-       "model of type `BPE` is not supported; supported: WordLevel"},
+      {R"({"model":{"type":"WordPiece","vocab":{}}})",
+       "model of type `WordPiece` is not supported; supported: BPE, WordLevel"},
       {R"({"model":{"type":"Unigram"}})", "model of type `Unigram`"},
       {R"({"model":null})", "as `model`"},
       {"{}", "as `model`"},
       {R"({"model":{}})", "model has no `type`"},
-      {R"({"normalizer":{"type":"NFC"},)" + model + "}", "normalizer of type `NFC` is not supported"},
-      {R"({"pre_tokenizer":{"type":"ByteLevel"},)" + model + "}",
-       "pre_tokenizer of type `ByteLevel` is not supported; supported: Split, Sequence, Whitespace"},
-      {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Digits"}]},)" + model + "}",
-       "`Digits`"},
+      {R"({"normalizer":{"type":"Precompiled"},)" + model + "}",
+       "normalizer of type `Precompiled` is not supported; supported: NFC, NFD"},
+      {R"({"pre_tokenizer":{"type":"UnicodeScripts"},)" + model + "}",
+       "pre_tokenizer of type `UnicodeScripts` is not supported; supported: ByteLevel, Digits, Metaspace"},
+      {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"CharDelimiterSplit"}]},)" + model + "}",
+       "`CharDelimiterSplit`"},
       {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":3},)" + model + "}", "`pretokenizers`"},
       {R"({"post_processor":{"type":"BertProcessing"},)" + model + "}",
        "post_processor of type `BertProcessing`"},
@@ -205,7 +207,7 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"a":2147483647}}})", "the id of `a`"},
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"a":1,"b":1}}})", "have the same id 1"},
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":[]}})", "as `vocab`"},
-      {R"({"model":{"type":"WordLevel","vocab":{}}})", "as `unk_token`"},
+      {R"({"model":{"type":"WordLevel","vocab":{}}})", "`unk_token` is missing; expected a string"},
       {R"({"added_tokens":[{"id":0,"content":"b"}],)" + model + "}", "added token `b` has id 0"},
       {R"({"added_tokens":[{"id":7,"content":"a"}],)" + model + "}", "added token `a` has id 7"},
       {R"({"added_tokens":[{"id":7,"content":"x"},{"id":7,"content":"y"}],)" + model + "}",
@@ -222,7 +224,7 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
        "as `pattern`"},
       {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Isolated","invert":"no"},)" +
            model + "}",
-       "`invert` is a string"},
+       "`invert` is \"no\"; expected true or false"},
       {R"({"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}]},)" +
            model + "}",
        "as `ids` of `<s>`"},
