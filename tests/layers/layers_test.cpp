@@ -110,7 +110,8 @@ TEST(Layers, HeavyLibrariesHaveOneIncluder) {
         EXPECT_TRUE(under(i.file, w.folder)) << i.file << ":" << i.line << " includes " << i.target;
         seen.insert(w.prefix);
       }
-  for (const char* expected : {"antlr4", "CLI", "yaml-cpp", "nlohmann", "pcre2", "sentencepiece_", "unicode/"})
+  for (const char* expected :
+       {"antlr4", "CLI", "yaml-cpp", "nlohmann", "pcre2", "sentencepiece_", "unicode/"})
     EXPECT_TRUE(seen.contains(expected)) << expected;
 }
 
