@@ -10,6 +10,7 @@
 #include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
 #include "runtime/base/json.h"
+#include "runtime/model/completion_text.h"
 #include "runtime/model/generate.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/session.h"
@@ -123,11 +124,11 @@ Expected<void> read_prompts(RunState& run) {
   }
   if (o.prompts.empty()) return {};
   if (!run.tokenizer)
-    return fail(
-        "--prompt needs a tokenizer, and " + (run.prepared->weights_folder.empty()
-                                                  ? std::string("synthetic weights have none")
-                                                  : run.prepared->weights_folder + " has no tokenizer.json"),
-        {"help: give token ids instead: --prompt-ids 1,2,3"});
+    return fail("--prompt needs a tokenizer, and " +
+                    (run.prepared->weights_folder.empty()
+                         ? std::string("synthetic weights have none")
+                         : run.prepared->weights_folder + " has no tokenizer.json and no tokenizer.model"),
+                {"help: give token ids instead: --prompt-ids 1,2,3"});
   for (std::string text : o.prompts) {
     if (text == "-") {
       text.assign(std::istreambuf_iterator<char>(run.context.in), {});
@@ -182,6 +183,31 @@ Json logits_json(const std::vector<float>& row) {
   return out;
 }
 
+model::Sampling sampling_of(const RunOptions& o) {
+  return {o.temperature.value_or(0), o.top_k, o.top_p, o.seed.value_or(0)};
+}
+
+/// What is wrong with the flags of sampling and stop strings.
+Expected<void> check_generation_flags(const RunOptions& o) {
+  if (std::find(o.stop.begin(), o.stop.end(), "") != o.stop.end())
+    return tl::unexpected(Error{ErrorKind::Usage,
+                                "--stop is empty: every text contains it",
+                                {"help: give the text that ends a completion"}});
+  return model::check(sampling_of(o));
+}
+
+Json sampling_json(const RunOptions& o) {
+  const model::Sampling s = sampling_of(o);
+  if (s.greedy()) return nullptr;
+  return Json::Object{{"generator", model::kGeneratorName},
+                      {"temperature", s.temperature},
+                      {"top_k", s.top_k ? Json(*s.top_k) : Json(nullptr)},
+                      {"top_p", s.top_p ? Json(*s.top_p) : Json(nullptr)},
+                      {"seed", s.seed}};
+}
+
+constexpr std::string_view kStopNames[] = {"length", "eos", "stop_string"};  // by StopReason
+
 Json ids_json(const std::vector<int32_t>& ids) {
   Json::Array out;
   for (const int32_t id : ids) out.emplace_back(id);
@@ -195,8 +221,14 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
   for (size_t i = 0; result && i < result->requests.size(); ++i)
     requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
                                     {"tokens", ids_json(result->requests[i].tokens)},
+<<<<<<< HEAD
                                     {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)}});
   std::set<std::string_view> scopes;
+=======
+                                    {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)},
+                                    {"stop", kStopNames[static_cast<size_t>(result->requests[i].stop)]}});
+  std::vector<std::string> scopes;
+>>>>>>> text
   for (const plan::Context& ctx : run.compiled->program.contexts)
     if (ctx.kind == plan::Context::Kind::SuperKernel) scopes.insert(ctx.name);
   const superkernel::Report fusion = run.fusion.value_or(superkernel::Report{});
@@ -204,6 +236,7 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"format_version", 1},
       {"mode", run.session->mode()},
       {"requests", std::move(requests)},
+      {"sampling", sampling_json(run.options)},
       {"graph", Json::Object{{"captures", static_cast<int64_t>(c.captures)},
                              {"recompiles", static_cast<int64_t>(c.recompiles)},
                              {"replays", static_cast<int64_t>(c.replays)},
@@ -238,11 +271,10 @@ Expected<void> write_logits(const RunState& run, const model::GenerateResult& re
   return file.commit();
 }
 
-/// The completion without the trailing end token.
-std::string completion(const RunState& run, const model::GeneratedSequence& s) {
+/// The completion as ids, without the trailing end token.
+std::string id_list(const model::GeneratedSequence& s) {
   std::vector<int32_t> ids = s.tokens;
   if (s.stop == model::StopReason::Eos && !ids.empty()) ids.pop_back();
-  if (run.tokenizer) return run.tokenizer->decode(ids, true);
   std::string out;
   for (const int32_t id : ids) out += (out.empty() ? "" : ",") + std::to_string(id);
   return out;
@@ -267,6 +299,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     request.eos = std::move(*eos);
   }
   request.ignore_eos = o.ignore_eos;
+  request.sampling = sampling_of(o);
   request.batch_size = b.batch_size;
   request.max_seq_len = b.max_seq_len;
   request.block_size = b.block_size;
@@ -282,22 +315,21 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
 
   // Text streams when there is one request and somebody watches.
   const bool streaming = !o.json && run.prompts.size() == 1;
-  std::optional<model::StreamDecoder> stream;
-  if (run.tokenizer) stream.emplace(*run.tokenizer, true);
+  std::vector<model::CompletionText> completions;
+  if (run.tokenizer)
+    for (const auto& prompt : run.prompts) completions.emplace_back(*run.tokenizer, prompt, o.stop);
   bool first = true;
   model::GenerateCallbacks callbacks;
-  callbacks.on_token = [&](size_t, int32_t token) {
-    if (!streaming) return;
+  callbacks.on_token = [&](size_t i, int32_t token) {
     const bool end =
         !o.ignore_eos && std::find(request.eos.begin(), request.eos.end(), token) != request.eos.end();
     if (end) return;
-    if (stream)
-      run.context.out << stream->push(token);
-    else
-      run.context.out << (first ? "" : ",") << token;
+    const std::string piece =
+        run.tokenizer ? completions[i].push(token) : (first ? "" : ",") + std::to_string(token);
     first = false;
-    run.context.out.flush();
+    if (streaming) run.context.out << piece << std::flush;
   };
+  if (!o.stop.empty()) callbacks.stops_after = [&](size_t i, int32_t) { return completions[i].stopped(); };
   if (o.steps)
     callbacks.on_step = [&](const model::StepInfo& s) {
       run.context.err << fmt::format("step {}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.step,
@@ -312,19 +344,22 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     if (interrupt.load()) return 130;
     return failed(run, result.error());
   }
-  std::vector<std::optional<std::string>> texts;
-  for (const auto& s : result->requests)
-    texts.push_back(run.tokenizer ? std::optional(completion(run, s)) : std::nullopt);
+  if (streaming && run.tokenizer) run.context.out << completions[0].finish();
+  std::vector<std::optional<std::string>> texts(run.prompts.size());
+  for (size_t i = 0; i < completions.size(); ++i) {
+    completions[i].finish();
+    texts[i] = completions[i].text();
+  }
   if (logits)
     if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
   tell_fusion(run);
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
-    if (stream) run.context.out << stream->finish();
     run.context.out << '\n';
   } else {
-    for (const auto& s : result->requests) run.context.out << completion(run, s) << '\n';
+    for (size_t i = 0; i < texts.size(); ++i)
+      run.context.out << (texts[i] ? *texts[i] : id_list(result->requests[i])) << '\n';
   }
   return 0;
 }
@@ -333,6 +368,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
 int run_model(const RunOptions& options, Context& context, std::atomic<bool>& interrupt) {
   RunState run{options, context};
   run.diags.strict = options.strict;
+  if (auto ok = check_generation_flags(options); !ok) return failed(run, ok.error());
   const auto started = std::chrono::steady_clock::now();
   const auto diagnostics = [&](int code) {
     report(run.diags, context);
@@ -378,6 +414,10 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
         warning(run, tokenizer.error().message + "; ids are printed");
     }
   }
+  if (!options.stop.empty() && !run.tokenizer)
+    return failed(run, Error{ErrorKind::Input,
+                             "--stop needs a tokenizer, and there is none that is understood",
+                             {"help: end tokens stop a run without one: see eos_token_id in config.json"}});
   if (auto ok = read_prompts(run); !ok) return failed(run, ok.error());
   run.load_ms = ms_since(load_started);
   if (auto ok = load(run, interrupt); !ok) return failed(run, ok.error());

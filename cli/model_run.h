@@ -35,6 +35,9 @@ struct RunOptions : ModelOptions {
   std::vector<std::string> prompt_ids;
   std::optional<int64_t> max_new_tokens;
   bool ignore_eos = false;
+  std::optional<double> temperature, top_p;
+  std::optional<int64_t> top_k, seed;
+  std::vector<std::string> stop;
   int64_t threads = 0;
   std::string dump_logits;
   bool steps = false;

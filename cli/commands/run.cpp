@@ -24,6 +24,15 @@ Run define_run(CLI::App& app) {
   app.add_option("--max-new-tokens", o->max_new_tokens,
                  "tokens to generate for each request; default 32, cut to what fits");
   app.add_flag("--ignore-eos", o->ignore_eos, "go on after an end token");
+  app.add_option("--temperature", o->temperature,
+                 "draw tokens at this temperature; default 0: greedy, whatever generation_config.json says");
+  app.add_option("--top-k", o->top_k, "draw from the K most likely tokens only");
+  app.add_option("--top-p", o->top_p, "draw from the most likely tokens that together reach P only");
+  app.add_option("--seed", o->seed, "seed of the draws (Philox4x32-10); default 0");
+  app.add_option("--stop", o->stop, "a text that ends a completion, which is cut before it; repeatable")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--threads", o->threads, "worker threads; default: one for each core")
       ->check(CLI::Range(0, 1024));
   app.add_option("--dump-logits", o->dump_logits, "write prompts, tokens and logits to a JSON file");

@@ -65,6 +65,16 @@ size_t utf8_floor(std::string_view text, size_t offset) {
   return offset;
 }
 
+std::string_view first_character(std::string_view text) {
+  size_t n = 1;
+  while (n < text.size() && (byte_at(text, n) & 0xc0) == 0x80) ++n;
+  return text.substr(0, n);
+}
+
+std::string_view last_character(std::string_view text) {
+  return text.substr(utf8_floor(text, text.size() - 1));
+}
+
 size_t incomplete_utf8_tail(std::string_view text) {
   for (size_t n = 1; n <= std::min<size_t>(3, text.size()); ++n)
     if (sequence(text, text.size() - n).cut) return n;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "runtime/model/kv_blocks.h"
+#include "runtime/model/sampling.h"
 #include "runtime/model/step.h"
 
 namespace skdsl::model {
@@ -51,14 +51,6 @@ int64_t vocabulary(const plan::Function& f) {
   }
   if (!f.results.empty() && f.results[0].rank() == 2 && f.results[0].dims[1].is_constant()) return f.results[0].dims[1].constant();
   return 0;
-}
-
-/// The largest logit's index, the lowest among equals; nothing when all are NaN.
-std::optional<int32_t> largest(const float* logits, int64_t n) {
-  std::optional<int32_t> best;
-  for (int64_t i = 0; i < n; ++i)
-    if (!std::isnan(logits[i]) && (!best || logits[i] > logits[*best])) best = static_cast<int32_t>(i);
-  return best;
 }
 
 class Generation {
@@ -256,17 +248,18 @@ class Generation {
       if (r.done) continue;
       GeneratedSequence& out = result_.requests[i];
       const float* row = logits.data<float>() + static_cast<int64_t>(i) * n;
-      const auto token = largest(row, n);
-      if (!token) return fail(fmt::format("request {}: every logit for new token {} is NaN", i + 1, out.tokens.size() + 1));
       const size_t k = out.tokens.size();
+      const auto token = sample({row, static_cast<size_t>(n)}, request_.sampling, uniform(request_.sampling.seed, i, k));
+      if (!token) return fail(fmt::format("request {}: every logit for new token {} is NaN", i + 1, k + 1));
       out.tokens.push_back(*token);
       if (request_.keep_logits) out.logits.emplace_back(row, row + n);
       const bool forced = i < request_.forced.size() && k < request_.forced[i].size();
       r.next = forced ? request_.forced[i][k] : *token;
       if (callbacks_.on_token) callbacks_.on_token(i, *token);
       const bool eos = !request_.ignore_eos && std::find(request_.eos.begin(), request_.eos.end(), r.next) != request_.eos.end();
-      if (!eos && static_cast<int64_t>(out.tokens.size()) < r.limit) continue;
-      out.stop = eos ? StopReason::Eos : StopReason::Length;
+      const bool stopped = !eos && callbacks_.stops_after && callbacks_.stops_after(i, r.next);
+      if (!eos && !stopped && static_cast<int64_t>(out.tokens.size()) < r.limit) continue;
+      out.stop = eos ? StopReason::Eos : stopped ? StopReason::StopString : StopReason::Length;
       r.done = true;
       for (const int32_t block : r.blocks) blocks_.give_back(block);
       r.blocks.clear();

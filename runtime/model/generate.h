@@ -1,6 +1,6 @@
 // generate — the generation loop: one ragged prefill, then decode steps until every request is done
 //
-// Greedy: the largest logit, the lowest index among equals, NaN never. Requests keep their place in the batch; a
+// How a token is chosen is the business of sampling.h; greedy unless asked otherwise. Requests keep their place in the batch; a
 // finished one becomes a padding row. Everything that can be refused is refused before the prefill.
 #pragma once
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/model/sampling.h"
 #include "runtime/model/session.h"
 
 namespace skdsl::model {
@@ -20,6 +21,7 @@ struct GenerateRequest {
   std::optional<int64_t> max_new_tokens;      // absent: kDefaultMaxNewTokens, cut to what fits
   std::vector<int64_t> eos;                   // any of these ends a request and is part of its tokens
   bool ignore_eos = false;
+  Sampling sampling;                          // greedy by default
   int64_t batch_size = 0;                     // rows of decode; 0 = the number of prompts
   int64_t max_seq_len = 0;                    // prompt and new tokens of one request
   int64_t block_size = 0;
@@ -29,7 +31,7 @@ struct GenerateRequest {
   std::vector<std::vector<int32_t>> forced;   // per request: tokens fed back instead of the chosen ones (teacher forcing)
 };
 
-enum class StopReason : uint8_t { Length, Eos };
+enum class StopReason : uint8_t { Length, Eos, StopString };
 
 struct GeneratedSequence {
   std::vector<int32_t> tokens;
@@ -50,6 +52,8 @@ struct StepInfo {
 
 struct GenerateCallbacks {
   std::function<void(size_t request, int32_t token)> on_token;
+  /// Asked after on_token for each token but an end token: whether the request ends here (StopReason::StopString).
+  std::function<bool(size_t request, int32_t token)> stops_after;
   std::function<void(const StepInfo&)> on_step;
 };
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/model/byte_level.h"
 #include "runtime/model/component_kinds.h"
+#include "runtime/model/metaspace.h"
 #include "runtime/model/regex.h"
 #include "runtime/model/tokenizer_components.h"
 
@@ -12,15 +14,7 @@ namespace skdsl::model {
 
 namespace {
 
-/// A boolean member; absent is `false`.
-Expected<bool> flag(const Json& json, std::string_view key, std::string_view stage,
-                    const std::string& where) {
-  const Json* member = json.find(key);
-  if (!member) return false;
-  if (member->is_bool()) return member->as_bool();
-  return fail(fmt::format("`{}`: {}: `{}` is {}; expected true or false", where, stage, key, member->kind()));
-}
-
+using Made = Expected<std::unique_ptr<PreTokenizer>>;
 using Range = Regex::Range;
 struct Part {
   Range range;
@@ -98,53 +92,62 @@ constexpr BehaviorRow kBehaviors[] = {
     {"Contiguous", contiguous},
 };
 
+/// The behaviour that a component names; absent is `fallback`, which may be null: then it must be there.
+Expected<Behavior> behavior_of(const Json& json, const std::string& place, Behavior fallback = nullptr) {
+  const Json* name = json.find("behavior");
+  if (!name && fallback) return fallback;
+  std::string names;
+  for (const BehaviorRow& row : kBehaviors) {
+    if (name && name->is_string() && row.name == name->as_string()) return row.behavior;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  }
+  return fail(
+      fmt::format("{}: behavior {} is not one of {}", place, name ? to_json(*name) : "(missing)", names));
+}
+
+/// The pieces of a text around its matches. Only the first can begin where the text does.
+void cut(const Piece& piece, const std::vector<Range>& matches, Behavior behavior, bool invert,
+         std::vector<Piece>& out) {
+  const std::string& text = piece.text;
+  std::vector<Part> parts;
+  size_t at = 0;
+  for (const Range& match : matches) {
+    if (match.first > at) parts.push_back({{at, match.first}, invert});
+    parts.push_back({match, !invert});
+    at = match.second;
+  }
+  if (at < text.size()) parts.push_back({{at, text.size()}, invert});
+  for (const auto& [begin, end] : behavior(parts))
+    if (begin < end) out.push_back({text.substr(begin, end - begin), piece.at_start && begin == 0});
+}
+
 class Split final : public PreTokenizer {
  public:
   Split(Regex regex, Behavior behavior, bool invert)
       : regex_(std::move(regex)), behavior_(behavior), invert_(invert) {}
 
-  static Expected<std::unique_ptr<PreTokenizer>> make(const Json& json, const std::string& where) {
-    const auto invert = flag(json, "invert", "pre_tokenizer Split", where);
+  static Made make(const Json& json, const std::string& where) {
+    const Members members = members_of(json, "pre_tokenizer", where);
+    const auto invert = members.flag("invert");
     if (!invert) return tl::unexpected(invert.error());
-    const Json* name = json.find("behavior");
-    const auto row = std::find_if(std::begin(kBehaviors), std::end(kBehaviors), [&](const BehaviorRow& r) {
-      return name && name->is_string() && r.name == name->as_string();
-    });
-    if (row == std::end(kBehaviors)) {
-      std::string names;
-      for (const BehaviorRow& r : kBehaviors) names += fmt::format("{}{}", names.empty() ? "" : ", ", r.name);
-      return fail(fmt::format("`{}`: pre_tokenizer Split: behavior {} is not one of {}", where,
-                              name ? to_json(*name) : "(missing)", names));
-    }
-    const Json* pattern = json.find("pattern");
-    const Json* regex = pattern ? pattern->find("Regex") : nullptr;
-    const Json* text = pattern ? pattern->find("String") : nullptr;
-    const Json* source = regex ? regex : text;
-    if (!source || !source->is_string() || (regex && text)) {
-      return fail(
-          fmt::format("`{}`: pre_tokenizer Split: expected {{\"Regex\": \"…\"}} or {{\"String\": \"…\"}} as "
-                      "`pattern`",
-                      where));
-    }
-    auto compiled = Regex::compile(source->as_string(), regex ? Regex::Syntax::Regex : Regex::Syntax::Literal,
-                                   fmt::format("`{}`: pre_tokenizer Split", where));
-    if (!compiled) return tl::unexpected(compiled.error());
-    return std::make_unique<Split>(std::move(*compiled), row->behavior, *invert);
+    const auto behavior = behavior_of(json, members.place());
+    if (!behavior) return tl::unexpected(behavior.error());
+    auto regex = Regex::of_pattern(json.find("pattern"), members.place());
+    if (!regex) return tl::unexpected(regex.error());
+    return std::make_unique<Split>(std::move(*regex), *behavior, *invert);
+  }
+  /// One of our own patterns.
+  static Made make_fixed(const std::string& pattern, Behavior behavior, bool invert,
+                         const std::string& where) {
+    auto regex = Regex::compile(pattern, Regex::Syntax::Regex, where);
+    if (!regex) return tl::unexpected(regex.error());
+    return std::make_unique<Split>(std::move(*regex), behavior, invert);
   }
 
-  Expected<void> split(std::string_view text, std::vector<std::string>& out) const override {
-    const auto matches = regex_.find_all(text);
+  Expected<void> split(Piece piece, std::vector<Piece>& out) const override {
+    const auto matches = regex_.find_all(piece.text);
     if (!matches) return tl::unexpected(matches.error());
-    std::vector<Part> parts;
-    size_t at = 0;
-    for (const Range& match : *matches) {
-      if (match.first > at) parts.push_back({{at, match.first}, invert_});
-      parts.push_back({match, !invert_});
-      at = match.second;
-    }
-    if (at < text.size()) parts.push_back({{at, text.size()}, invert_});
-    for (const auto& [begin, end] : behavior_(parts))
-      if (begin < end) out.emplace_back(text.substr(begin, end - begin));
+    cut(piece, *matches, behavior_, invert_, out);
     return {};
   }
 
@@ -155,23 +158,115 @@ class Split final : public PreTokenizer {
 };
 
 /// Words and runs of other characters; white space goes.
-Expected<std::unique_ptr<PreTokenizer>> make_whitespace(const Json&, const std::string& where) {
-  auto regex = Regex::compile(fmt::format("[{0}]+|[^{0}{1}]+", kWordClass, kSpaceClass), Regex::Syntax::Regex,
-                              fmt::format("`{}`: pre_tokenizer Whitespace", where));
-  if (!regex) return tl::unexpected(regex.error());
-  return std::make_unique<Split>(std::move(*regex), removed, true);
+Made make_whitespace(const Json&, const std::string& where) {
+  return Split::make_fixed(R"(\w+|[^\w\s]+)", removed, true, where);
 }
+
+/// What stands between white space.
+Made make_whitespace_split(const Json&, const std::string& where) {
+  return Split::make_fixed(R"(\s)", removed, false, where);
+}
+
+/// Numbers apart from the rest, whole or digit by digit.
+Made make_digits(const Json& json, const std::string& where) {
+  const auto individual = members_of(json, "pre_tokenizer", where).flag("individual_digits");
+  if (!individual) return tl::unexpected(individual.error());
+  return Split::make_fixed(R"(\p{N})", *individual ? isolated : contiguous, false, where);
+}
+
+/// Punctuation, and what ASCII has of symbols, apart from the rest.
+Made make_punctuation(const Json& json, const std::string& where) {
+  const auto behavior = behavior_of(json, members_of(json, "pre_tokenizer", where).place(), isolated);
+  if (!behavior) return tl::unexpected(behavior.error());
+  return Split::make_fixed(R"([\p{P}$+<=>^`|~])", *behavior, false, where);
+}
+
+/// Bytes as printable characters, cut by GPT-2's pattern unless `use_regex` is false.
+class ByteLevel final : public PreTokenizer {
+ public:
+  static Made make(const Json& json, const std::string& where) {
+    const Members members = members_of(json, "pre_tokenizer", where);
+    const auto prefix = members.flag("add_prefix_space", true);
+    if (!prefix) return tl::unexpected(prefix.error());
+    const auto trim = members.flag("trim_offsets", true);  // of no effect on ids
+    if (!trim) return tl::unexpected(trim.error());
+    const auto use_regex = members.flag("use_regex", true);
+    if (!use_regex) return tl::unexpected(use_regex.error());
+    auto made = std::make_unique<ByteLevel>();
+    made->prefix_ = *prefix;
+    if (*use_regex) {
+      auto split = Split::make_fixed(std::string(kByteLevelPattern), isolated, false, where);
+      if (!split) return split;
+      made->split_ = std::move(*split);
+    }
+    return made;
+  }
+
+  Expected<void> split(Piece piece, std::vector<Piece>& out) const override {
+    if (prefix_ && !piece.text.starts_with(' ')) piece.text.insert(0, 1, ' ');
+    const size_t begin = out.size();
+    if (!split_) {
+      out.push_back(std::move(piece));
+    } else if (auto done = split_->split(std::move(piece), out); !done) {
+      return done;
+    }
+    for (size_t i = begin; i < out.size(); ++i) out[i].text = to_byte_characters(out[i].text);
+    return {};
+  }
+
+ private:
+  bool prefix_ = true;
+  std::unique_ptr<PreTokenizer> split_;
+};
+
+/// Blanks become a visible character, which begins each word.
+class Metaspace final : public PreTokenizer {
+ public:
+  static Made make(const Json& json, const std::string& where) {
+    const Members members = members_of(json, "pre_tokenizer", where);
+    auto space = read_metaspace(members);
+    if (!space) return tl::unexpected(space.error());
+    const auto split = members.flag("split", true);
+    if (!split) return tl::unexpected(split.error());
+    auto made = std::make_unique<Metaspace>();
+    made->space_ = std::move(*space);
+    made->split_ = *split;
+    return made;
+  }
+
+  Expected<void> split(Piece piece, std::vector<Piece>& out) const override {
+    const std::string& mark = space_.replacement;
+    std::string text;
+    for (const char c : piece.text) c == ' ' ? text += mark : text += c;
+    const bool wanted =
+        space_.scheme == PrependScheme::Always || (space_.scheme == PrependScheme::First && piece.at_start);
+    if (wanted && !text.starts_with(mark)) text.insert(0, mark);
+    piece.text = std::move(text);
+    if (!split_) {
+      out.push_back(std::move(piece));
+      return {};
+    }
+    std::vector<Range> matches;
+    for (size_t at = piece.text.find(mark); at != std::string::npos;
+         at = piece.text.find(mark, at + mark.size()))
+      matches.emplace_back(at, at + mark.size());
+    cut(piece, matches, merged_with_next, false, out);
+    return {};
+  }
+
+ private:
+  MetaspaceSettings space_;
+  bool split_ = true;
+};
 
 /// One pre-tokenizer after the other, each on the pieces of the one before.
 class Sequence final : public PreTokenizer {
  public:
-  static Expected<std::unique_ptr<PreTokenizer>> make(const Json& json, const std::string& where) {
-    const Json* list = json.find("pretokenizers");
-    if (!list || !list->is_array()) {
-      return fail(fmt::format("`{}`: pre_tokenizer Sequence: expected a list as `pretokenizers`", where));
-    }
+  static Made make(const Json& json, const std::string& where) {
+    const auto list = members_of(json, "pre_tokenizer", where).list("pretokenizers");
+    if (!list) return tl::unexpected(list.error());
     auto sequence = std::make_unique<Sequence>();
-    for (const Json& element : list->as_array()) {
+    for (const Json& element : **list) {
       auto member = make_pre_tokenizer(&element, where);
       if (!member) return member;
       if (!*member) return fail(fmt::format("`{}`: pre_tokenizer Sequence: a member is null", where));
@@ -180,13 +275,13 @@ class Sequence final : public PreTokenizer {
     return sequence;
   }
 
-  Expected<void> split(std::string_view text, std::vector<std::string>& out) const override {
-    std::vector<std::string> pieces;
-    if (!text.empty()) pieces.emplace_back(text);
+  Expected<void> split(Piece piece, std::vector<Piece>& out) const override {
+    std::vector<Piece> pieces;
+    pieces.push_back(std::move(piece));
     for (const auto& member : members_) {
-      std::vector<std::string> finer;
-      for (const std::string& piece : pieces)
-        if (auto done = member->split(piece, finer); !done) return done;
+      std::vector<Piece> finer;
+      for (Piece& coarse : pieces)
+        if (auto done = member->split(std::move(coarse), finer); !done) return done;
       pieces = std::move(finer);
     }
     std::move(pieces.begin(), pieces.end(), std::back_inserter(out));
@@ -197,10 +292,15 @@ class Sequence final : public PreTokenizer {
   std::vector<std::unique_ptr<PreTokenizer>> members_;
 };
 
-constexpr Kind<PreTokenizer> kPreTokenizers[] = {
-    {"Split", Split::make},
-    {"Sequence", Sequence::make},
+const Kind<PreTokenizer> kPreTokenizers[] = {
+    {"ByteLevel", ByteLevel::make, {"add_prefix_space", "trim_offsets", "use_regex"}},
+    {"Digits", make_digits, {"individual_digits"}},
+    {"Metaspace", Metaspace::make, kMetaspaceMembers},
+    {"Punctuation", make_punctuation, {"behavior"}},
+    {"Sequence", Sequence::make, {"pretokenizers"}},
+    {"Split", Split::make, {"pattern", "behavior", "invert"}},
     {"Whitespace", make_whitespace},
+    {"WhitespaceSplit", make_whitespace_split},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "runtime/base/assert.h"
 #include "runtime/base/utf8.h"
+#include "runtime/model/regex_syntax.h"
 
 namespace skdsl::model {
 
@@ -51,6 +52,13 @@ bool matches(const Regex& regex, std::string_view character) {
 }  // namespace
 
 Expected<Regex> Regex::compile(std::string_view pattern, Syntax syntax, const std::string& where) {
+  std::string rewritten;
+  if (syntax == Syntax::Regex) {
+    auto text = pcre2_pattern(pattern, where);
+    if (!text) return tl::unexpected(text.error());
+    rewritten = std::move(*text);
+    pattern = rewritten;
+  }
   const CompileContext context(pcre2_compile_context_create(nullptr));
   SK_ASSERT(context, "memory for a compile context");
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
@@ -76,6 +84,17 @@ Expected<Regex> Regex::compile(std::string_view pattern, Syntax syntax, const st
   });
   regex.where_ = where;
   return regex;
+}
+
+Expected<Regex> Regex::of_pattern(const Json* pattern, const std::string& place) {
+  const Json* regex = pattern ? pattern->find("Regex") : nullptr;
+  const Json* text = pattern ? pattern->find("String") : nullptr;
+  const Json* source = regex ? regex : text;
+  if (!source || !source->is_string() || pattern->as_object().size() != 1) {
+    return fail(
+        fmt::format("{}: expected {{\"Regex\": \"…\"}} or {{\"String\": \"…\"}} as `pattern`", place));
+  }
+  return compile(source->as_string(), regex ? Syntax::Regex : Syntax::Literal, place);
 }
 
 Expected<std::vector<Regex::Range>> Regex::find_all(std::string_view text) const {

@@ -1,8 +1,8 @@
 // regex — Unicode regular expressions for pre-tokenizers (the only includer of PCRE2 is regex.cpp)
 //
 // tokenizer.json patterns are written for Oniguruma: `^` and `$` mean lines, `\w`, `\s` and `\d` mean
-// Unicode. They come from a file, so every search has a limit; a pattern that explodes is an error, not a
-// hang.
+// Unicode; regex_syntax.h rewrites what PCRE2 would read differently. They come from a file, so every search
+// has a limit; a pattern that explodes is an error, not a hang.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/base/json.h"
 
 namespace skdsl::model {
 
@@ -22,6 +23,9 @@ class Regex {
 
   /// `where` names the place of the pattern in messages.
   static Expected<Regex> compile(std::string_view pattern, Syntax syntax, const std::string& where);
+
+  /// From {"Regex": "…"} or {"String": "…"} as a component's `pattern`; `place` names the component.
+  static Expected<Regex> of_pattern(const Json* pattern, const std::string& place);
 
   /// All matches from left to right, not overlapping. An empty match directly behind another match does not
   /// count. `text` must be UTF-8. Reaching the limit is an error.

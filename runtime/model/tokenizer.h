@@ -1,11 +1,11 @@
-// tokenizer — text to ids and back, as tokenizer.json says
+// tokenizer — text to ids and back, as tokenizer.json or tokenizer.model says
 //
-//   text ─► added tokens cut out ─► pre-tokenizer ─► model ─► post-processor ─► ids
+//   text ─► added tokens cut out ─► normalizer ─► pre-tokenizer ─► model ─► post-processor ─► ids
 //   ids  ─► tokens ─► decoder ─► text
 //
-// Each stage of the file is a component with a `type`; the tables behind tokenizer_components.h list the
-// types that are understood. A type that is not is refused by name: ids from a half-understood tokenizer
-// would be wrong silently.
+// Each stage of a tokenizer.json is a component with a `type`; the tables behind tokenizer_components.h list
+// the types that are understood. A type or a member that is not is refused by name: ids from a
+// half-understood tokenizer would be wrong silently.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -22,11 +22,17 @@ namespace skdsl::model {
 
 class Tokenizer {
  public:
-  /// Whether a folder has a tokenizer.json at all (without one, runs print ids).
+  /// Whether a folder has a tokenizer.json or a tokenizer.model at all (without one, runs print ids).
   static bool present(const std::filesystem::path& folder);
+  /// Reads the folder's tokenizer.json, or, without one, its tokenizer.model.
   static Expected<Tokenizer> open(const std::filesystem::path& folder);
   /// From the text of a tokenizer.json; `where` names the file in messages.
   static Expected<Tokenizer> from_json(std::string_view text, const std::string& where);
+  /// From the bytes of a tokenizer.model (SentencePiece); `config` is the text of the tokenizer_config.json
+  /// beside it, or empty.
+  static Expected<Tokenizer> from_sentencepiece(std::string_view bytes, const std::string& where,
+                                                std::string_view config = {},
+                                                const std::string& config_where = {});
 
   /// The ids of a text, with the special tokens that the post-processor adds. Text that is not UTF-8, or a
   /// piece that is neither in the vocabulary nor replaced by an unknown token, is an error.
@@ -48,24 +54,6 @@ class Tokenizer {
   friend class StreamDecoder;
   explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   std::shared_ptr<const Parts> parts_;  // immutable: copies share it, threads may too
-};
-
-/// Text as it is generated, token by token: never half a character.
-class StreamDecoder {
- public:
-  StreamDecoder(Tokenizer tokenizer, bool skip_special)
-      : tokenizer_(std::move(tokenizer)), skip_special_(skip_special) {}
-
-  /// The characters that this token completes.
-  std::string push(int32_t id);
-  /// What is left at the end; an incomplete character becomes U+FFFD.
-  std::string finish();
-
- private:
-  Tokenizer tokenizer_;
-  bool skip_special_;
-  bool first_ = true;
-  std::string pending_;
 };
 
 }  // namespace skdsl::model

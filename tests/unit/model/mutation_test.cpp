@@ -1,7 +1,9 @@
 // Seeded mutations of good files: reading them never crashes, and an error names the file.
 #include <cstdlib>
+#include <numeric>
 #include <random>
 
+#include "runtime/base/utf8.h"
 #include "runtime/model/checkpoint.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/tokenizer.h"
@@ -127,17 +129,48 @@ TEST(Mutation, Index) {
   });
 }
 
+/// Encodes and decodes with a tokenizer that was accepted; what comes out is UTF-8.
+std::optional<Error> use(const Expected<Tokenizer>& tokenizer) {
+  if (!tokenizer) return tokenizer.error();
+  for (const char* text : {"27+58=\n <s>é", " The river's 世界 <tool>\u3000<|end|> 12345  x", ""}) {
+    const auto ids = tokenizer->encode(text);
+    if (!ids) return ids.error();
+    EXPECT_FALSE(invalid_utf8(tokenizer->decode(*ids, false)));
+  }
+  std::vector<int32_t> all(300);
+  std::iota(all.begin(), all.end(), -1);
+  EXPECT_FALSE(invalid_utf8(tokenizer->decode(all, true)));
+  return {};
+}
+
 TEST(Mutation, Tokenizer) {
-  const std::string bytes = read_file(test::adder() / "tokenizer.json").value();
-  run("tokenizer", bytes, bytes.size(), "dir/tokenizer.json",
-      [&](const std::string& bad) -> std::optional<Error> {
-        const auto tokenizer = Tokenizer::from_json(bad, "dir/tokenizer.json");
-        if (!tokenizer) return tokenizer.error();
-        const auto ids = tokenizer->encode("27+58=\n <s>é");
-        if (!ids) return ids.error();
-        tokenizer->decode(*ids, false);
-        return {};
-      });
+  const std::string name = "dir/tokenizer.json";
+  const fs::path folder = test::source_dir() / "tests/tokenizers";
+  std::vector<fs::path> files{test::adder() / "tokenizer.json"};
+  for (const char* form : {"gpt2", "llama3", "qwen3", "deepseek", "llama2", "metaspace", "word_level"})
+    files.push_back(folder / (std::string(form) + ".json"));
+  for (const fs::path& file : files) {
+    const std::string bytes = read_file(file).value();
+    // Half of the changes hit what stands before the vocabulary.
+    const size_t settings = std::min(bytes.find("\"vocab\""), bytes.size());
+    for (const size_t reach : {settings, bytes.size()})
+      run(file.filename().c_str(), bytes, reach, name,
+          [&](const std::string& bad) { return use(Tokenizer::from_json(bad, name)); });
+  }
+}
+
+TEST(Mutation, SentencePieceModel) {
+  const std::string name = "dir/tokenizer.model";
+  for (const char* file : {"sp_bpe.model", "sp_unigram.model"}) {
+    const std::string bytes = read_file(test::source_dir() / "tests/tokenizers" / file).value();
+    // The settings and the rules of the normalizer stand at the end.
+    const std::string turned(bytes.rbegin(), bytes.rend());
+    run(file, bytes, bytes.size(), name,
+        [&](const std::string& bad) { return use(Tokenizer::from_sentencepiece(bad, name)); });
+    run(file, turned, turned.size() / 2, name, [&](const std::string& bad) {
+      return use(Tokenizer::from_sentencepiece(std::string(bad.rbegin(), bad.rend()), name));
+    });
+  }
 }
 
 TEST(Mutation, Config) {

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "runtime/model/regex.h"
+#include "runtime/model/stream_decoder.h"
 #include "support.h"
 
 namespace skdsl::model {
@@ -186,17 +187,19 @@ TEST(Tokenizer, WithoutADecoderTokensAreWords) {
 TEST(Tokenizer, NamesWhatItDoesNotSupport) {
   const std::string model = R"("model":{"type":"WordLevel","unk_token":"?","vocab":{"a":0,"?":1}})";
   const std::vector<std::pair<std::string, const char*>> cases = {
-      {R"({"model":{"type":"BPE","vocab":{},"merges":[]}})",
-       "model of type `BPE` is not supported; supported: WordLevel"},
+      {R"({"model":{"type":"WordPiece","vocab":{}}})",
+       "model of type `WordPiece` is not supported; supported: BPE, WordLevel"},
       {R"({"model":{"type":"Unigram"}})", "model of type `Unigram`"},
       {R"({"model":null})", "as `model`"},
       {"{}", "as `model`"},
       {R"({"model":{}})", "model has no `type`"},
-      {R"({"normalizer":{"type":"NFC"},)" + model + "}", "normalizer of type `NFC` is not supported"},
-      {R"({"pre_tokenizer":{"type":"ByteLevel"},)" + model + "}",
-       "pre_tokenizer of type `ByteLevel` is not supported; supported: Split, Sequence, Whitespace"},
-      {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Digits"}]},)" + model + "}",
-       "`Digits`"},
+      {R"({"normalizer":{"type":"Precompiled"},)" + model + "}",
+       "normalizer of type `Precompiled` is not supported; supported: NFC, NFD"},
+      {R"({"pre_tokenizer":{"type":"UnicodeScripts"},)" + model + "}",
+       "pre_tokenizer of type `UnicodeScripts` is not supported; supported: ByteLevel, Digits, Metaspace"},
+      {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"CharDelimiterSplit"}]},)" + model +
+           "}",
+       "`CharDelimiterSplit`"},
       {R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":3},)" + model + "}", "`pretokenizers`"},
       {R"({"post_processor":{"type":"BertProcessing"},)" + model + "}",
        "post_processor of type `BertProcessing`"},
@@ -205,7 +208,7 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"a":2147483647}}})", "the id of `a`"},
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{"a":1,"b":1}}})", "have the same id 1"},
       {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":[]}})", "as `vocab`"},
-      {R"({"model":{"type":"WordLevel","vocab":{}}})", "as `unk_token`"},
+      {R"({"model":{"type":"WordLevel","vocab":{}}})", "`unk_token` is missing; expected a string"},
       {R"({"added_tokens":[{"id":0,"content":"b"}],)" + model + "}", "added token `b` has id 0"},
       {R"({"added_tokens":[{"id":7,"content":"a"}],)" + model + "}", "added token `a` has id 7"},
       {R"({"added_tokens":[{"id":7,"content":"x"},{"id":7,"content":"y"}],)" + model + "}",
@@ -222,7 +225,7 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
        "as `pattern`"},
       {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Isolated","invert":"no"},)" +
            model + "}",
-       "`invert` is a string"},
+       "`invert` is \"no\"; expected true or false"},
       {R"({"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"<s>"}}]},)" +
            model + "}",
        "as `ids` of `<s>`"},
@@ -232,6 +235,41 @@ TEST(Tokenizer, NamesWhatItDoesNotSupport) {
        R"("special_tokens":{"x":{"ids":[9]}}},)" +
            model + "}",
        "adds id 9, which is no token"},
+      {R"({"post_procesor":null,)" + model + "}", "`post_procesor` (here null) is not supported"},
+      {R"({"model":{"type":"WordLevel","unk_token":"?","vocab":{},"cache":3}})",
+       "model WordLevel: `cache` (here 3) is not supported; supported: vocab, unk_token"},
+      {R"({"normalizer":{"type":"NFC","form":1},)" + model + "}",
+       "`form` (here 1) is not supported; supported: no members"},
+      {R"({"added_tokens":[{"id":7,"content":"x","priority":1}],)" + model + "}",
+       "`priority` (here 1) of `x` is not supported"},
+      {R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[],"dropout":0.1}})",
+       "`dropout` is 0.1; only null or 0"},
+      {R"({"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}})", "merge 0 needs the token `b`"},
+      {R"({"model":{"type":"BPE","vocab":{"a":0},"merges":["a"]}})", "merge 0 is \"a\""},
+      {R"({"model":{"type":"BPE","vocab":{"a":0}}})", "`merges` is missing; expected a list"},
+      {R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[],"byte_fallback":1}})",
+       "`byte_fallback` is 1; expected true or false"},
+      {R"({"pre_tokenizer":{"type":"Metaspace","replacement":"ab"},)" + model + "}",
+       "`replacement` is \"ab\"; expected one character"},
+      {R"({"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"last"},)" + model + "}",
+       "`prepend_scheme` is \"last\""},
+      {R"({"pre_tokenizer":{"type":"Metaspace","replacement":"_","prepend_scheme":"first","add_prefix_space":false},)" +
+           model + "}",
+       "because `add_prefix_space` is false"},
+      {R"({"decoder":{"type":"Replace","pattern":{"Regex":"a"},"content":""},)" + model + "}",
+       "other patterns are not supported in decoders"},
+      {R"({"decoder":{"type":"Strip","content":" ","start":-1},)" + model + "}",
+       "`start` is -1; expected an integer from 0"},
+      {R"({"decoder":{"type":"Sequence","decoders":[null]},)" + model + "}", "a member is null"},
+      {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"[a[bc]]"},"behavior":"Isolated"},)" + model +
+           "}",
+       "a class inside a class at its byte 2"},
+      {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"[\\w&&a]"},"behavior":"Isolated"},)" + model +
+           "}",
+       "`&&`"},
+      {R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a{1,3}+"},"behavior":"Isolated"},)" + model +
+           "}",
+       "`+` behind an interval"},
       {"[]", "expected an object, found a list"},
       {"{", "dir/tokenizer.json:1:1"},
   };
@@ -267,6 +305,120 @@ TEST(Tokenizer, APatternThatExplodesIsAnErrorNotAHang) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
+/// A BPE tokenizer with more members.
+Expected<Tokenizer> bpe(const std::string& vocab, const std::string& merges, const std::string& more) {
+  return Tokenizer::from_json(
+      R"({"model":{"type":"BPE","vocab":{)" + vocab + R"(},"merges":[)" + merges + "]" + more + "}}",
+      "t.json");
+}
+
+TEST(Bpe, MergesTheLowestRankFirstAndTheLeftmostAmongEquals) {
+  const auto t =
+      bpe(R"("a":0,"b":1,"aa":2,"ab":3,"aab":4,"aaab":5)", R"("a b","a a","a ab",["aa","ab"])", "");
+  ASSERT_OK(t);
+  EXPECT_EQ(t->encode("ab").value(), (Ids{3}));
+  EXPECT_EQ(t->encode("aab").value(), (Ids{4}));
+  EXPECT_EQ(t->encode("aaaa").value(), (Ids{2, 2}));
+  EXPECT_EQ(t->encode("aaa").value(), (Ids{2, 0}));
+  EXPECT_EQ(t->encode("aaab").value(), (Ids{5}));  // aa and ab come before a and ab
+}
+
+TEST(Bpe, UnknownCharactersFuseOrNot) {
+  const std::string vocab = R"("?":0,"a":1)";
+  EXPECT_EQ(bpe(vocab, "", R"(,"unk_token":"?")")->encode("xyaé").value(), (Ids{0, 0, 1, 0}));
+  EXPECT_EQ(bpe(vocab, "", R"(,"unk_token":"?","fuse_unk":true)")->encode("xyaé").value(), (Ids{0, 1, 0}));
+  EXPECT_ERROR(bpe(vocab, "", "")->encode("ax"),
+               "`x` is not in the vocabulary, and there is no unknown token");
+}
+
+TEST(Bpe, BytesStandForCharactersWhenAllOfThemAreTokens) {
+  const auto t = bpe(R"("?":0,"a":1,"<0xC3>":2,"<0xA9>":3)", "", R"(,"unk_token":"?","byte_fallback":true)");
+  EXPECT_EQ(t->encode("aéè").value(), (Ids{1, 2, 3, 0}));  // è is C3 A8
+}
+
+TEST(Bpe, WholeTokensCanSkipTheMerges) {
+  const std::string vocab = R"("a":0,"b":1,"ab":2)";
+  EXPECT_EQ(bpe(vocab, "", "")->encode("ab").value(), (Ids{0, 1}));
+  EXPECT_EQ(bpe(vocab, "", R"(,"ignore_merges":true)")->encode("ab").value(), (Ids{2}));
+}
+
+TEST(Bpe, PrefixAndSuffixMarkThePlaceInAWord) {
+  const auto t = bpe(R"("a":0,"#b":1,"#c</w>":2,"ab":3,"a</w>":4)", R"("a #b")",
+                     R"(,"continuing_subword_prefix":"#","end_of_word_suffix":"</w>")");
+  EXPECT_EQ(t->encode("abc").value(), (Ids{3, 2}));
+  EXPECT_EQ(t->encode("a").value(), (Ids{4}));
+}
+
+TEST(Normalizer, FormsComeFromUnicode) {
+  const auto ids = [](const std::string& form, const std::string& text) {
+    const auto t = Tokenizer::from_json(
+        R"({"normalizer":)" + form +
+            R"(,"model":{"type":"WordLevel","unk_token":"?","vocab":{"é":0,"e\u0301":1,"fi":2,"ﬁ":3,"i\u0307":4,"?":5,"e":6,"σ":7}}})",
+        "t.json");
+    return t->encode(text).value()[0];
+  };
+  EXPECT_EQ(ids(R"({"type":"NFC"})", "e\u0301"), 0);
+  EXPECT_EQ(ids(R"({"type":"NFD"})", "é"), 1);
+  EXPECT_EQ(ids(R"({"type":"NFC"})", "ﬁ"), 3);
+  EXPECT_EQ(ids(R"({"type":"NFKC"})", "ﬁ"), 2);
+  EXPECT_EQ(ids(R"({"type":"Lowercase"})", "İ"), 4);
+  EXPECT_EQ(ids(R"({"type":"Lowercase"})", "Σ"), 7);
+  EXPECT_EQ(ids(R"({"type":"Sequence","normalizers":[{"type":"NFKD"},{"type":"StripAccents"}]})", "é"), 6);
+}
+
+TEST(TokenizerModel, ConfigBesideIt) {
+  const std::string model = read_file(test::source_dir() / "tests/tokenizers/sp_bpe.model").value();
+  const auto with = [&](const std::string& config) {
+    return Tokenizer::from_sentencepiece(model, "dir/tokenizer.model", config, "dir/tokenizer_config.json");
+  };
+  const Ids plain = with("{}")->encode("The river", false).value();
+  Ids begin = plain, both;
+  begin.insert(begin.begin(), 1);
+  both = begin;
+  both.push_back(2);
+  EXPECT_EQ(with("")->encode("The river").value(), begin);
+  EXPECT_EQ(with("{}")->encode("The river").value(), begin);
+  EXPECT_EQ(with(R"({"add_bos_token":false})")->encode("The river").value(), plain);
+  EXPECT_EQ(with(R"({"add_eos_token":true,"chat_template":"x"})")->encode("The river").value(), both);
+  EXPECT_OK(with(R"({"added_tokens_decoder":{"0":{"content":"<unk>"},"1":{"content":"<s>"}}})"));
+  EXPECT_ERROR(with(R"({"added_tokens_decoder":{"32000":{"content":"<pad>"}}})"),
+               "`<pad>` (id 32000) is not in `dir/tokenizer.model`");
+  EXPECT_ERROR(with(R"({"add_bos_token":1})"), "`add_bos_token` is 1; expected true or false");
+  EXPECT_ERROR(with(R"({"add_prefix_space":false})"), "expected true, as tokenizer.model has it");
+  EXPECT_ERROR(with("[]"), "dir/tokenizer_config.json");
+  EXPECT_TRUE(with("")->is_special(1));
+  EXPECT_FALSE(with("")->is_special(3));
+  EXPECT_EQ(with("")->vocab_size(), 900);
+}
+
+TEST(TokenizerModel, DamagedFilesAreRefused) {
+  const std::string model = read_file(test::source_dir() / "tests/tokenizers/sp_unigram.model").value();
+  const auto open = [](const std::string& bytes) {
+    return Tokenizer::from_sentencepiece(bytes, "dir/tokenizer.model");
+  };
+  EXPECT_OK(open(model));
+  EXPECT_ERROR(open(""), "it has no pieces");
+  EXPECT_ERROR(open("not a model"), "dir/tokenizer.model");
+  EXPECT_ERROR(open(model.substr(0, model.size() - 7)), "damaged or cut");
+  const auto piece = [](const std::string& text, const std::string& more) {
+    const std::string inner = std::string("\x0a") + static_cast<char>(text.size()) + text + more;
+    return std::string("\x0a") + static_cast<char>(inner.size()) + inner;
+  };
+  const std::string unknown = piece("<unk>", "\x18\x02");
+  EXPECT_OK(open(unknown + piece("a", "")));
+  EXPECT_ERROR(open(piece("a", "")), "the SentencePiece library does not take this model");
+  EXPECT_ERROR(open(unknown + piece("a", "") + piece("a", "")), "piece 2 (`a`) stands twice");
+  EXPECT_ERROR(open(unknown + piece("", "")), "piece 1 is empty");
+  EXPECT_ERROR(open(unknown + piece("\xff", "")), "not UTF-8");
+  EXPECT_ERROR(open(unknown + piece("a", "\x18\x09")), "piece 1 has the type 9; there are 1 to 6");
+  EXPECT_ERROR(open(unknown + piece("a", "\x18\x06")), "does not look like `<0x41>`");
+  EXPECT_ERROR(open(unknown + piece("a", std::string("\x15\x00\x00\xc0\x7f", 5))),
+               "a score that is not finite");
+  // The rules of a normalizer whose trie is cut.
+  EXPECT_ERROR(open(unknown + std::string("\x1a\x0a\x12\x08\x04\x00\x00\x00\x01\x00\x00\x00", 12)),
+               "precompiled_charsmap is damaged");
+}
+
 TEST(StreamDecoder, NeverEmitsHalfACharacter) {
   const auto tokenizer = Tokenizer::open(test::adder());
   ASSERT_OK(tokenizer);
@@ -293,7 +445,13 @@ TEST(Regex, FindsMatchesInUnicodeText) {
   EXPECT_EQ(all(R"(\p{L}+|\p{N}{1,3})", "añb 12345"), (List{"añb", "123", "45"}));
   EXPECT_EQ(all(R"(\s+(?!\S)|\s+)", "a  b "), (List{" ", " ", " "}));
   EXPECT_EQ(all(R"((?i:'s|'t))", "It'S"), (List{"'S"}));
-  EXPECT_EQ(all("^.", "ab\ncd"), (List{"a", "c"}));  // lines, as in Oniguruma
+  EXPECT_EQ(all("^.", "ab\ncd"), (List{"a", "c"}));                               // lines, as in Oniguruma
+  EXPECT_EQ(all(R"(\w+)", "a\u0301_9-\u0301b"), (List{"a\u0301_9", "\u0301b"}));  // marks are in words
+  EXPECT_EQ(all(R"([^\s]+)", "a\u0085b\u180ec"), (List{"a", "b\u180ec"}));        // U+180E is no white space
+  EXPECT_EQ(all(R"(\bna\u0308\b)", "na\u0308 na\u0308a"), (List{"na\u0308"}));
+  EXPECT_EQ(all(R"(\h+)", "xAf0g"), (List{"Af0"}));
+  EXPECT_EQ(all("(?m:a.)", "a\nab"), (List{"a\n", "ab"}));  // m: a dot is any character
+  EXPECT_EQ(all(R"([]x]+|[^\d\[\u00e9])", "]x7[y\u00e9"), (List{"]x", "y"}));
   EXPECT_EQ(all("x*", "axb"), (List{"", "x", ""}));  // empty matches, none directly behind another
   EXPECT_EQ(all("", "é"), (List{"", ""}));           // whole characters
   EXPECT_TRUE(is_white_space("\u3000"));
