@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/model_run.h"
+#include "runtime/model/drafts.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/tokenizer.h"
 
@@ -172,6 +173,11 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   if (built.max_seq_len > (int64_t{1} << 31) || built.kv_blocks > (int64_t{1} << 31) ||
       built.block_size > (int64_t{1} << 31))
     return fail("max_seq_len, kv_blocks and block_size must stay below 2^31");
+
+  p.compile.sema.draft = options.mtp > 0;
+  if (options.mtp < 0 || options.mtp > model::kMaxDrafts)
+    return tl::unexpected(usage("--mtp is " + std::to_string(options.mtp) + ", 1 to " +
+                                std::to_string(model::kMaxDrafts) + " guesses after each step are possible"));
 
   passes::PassOptions& passes = p.compile.passes;
   passes.print_after = options.print_after;

@@ -46,7 +46,7 @@ int dump_program(const Options& options, Context& context, bool with_schedule) {
   if (with_schedule) {
     const config::Builtins& b = prepared->compile.sema.builtins;
     for (const plan::Function& f : compiled->program.functions) {
-      if (f.phase != plan::Phase::Decode) continue;
+      if (!plan::is_decode(f.phase)) continue;
       const int64_t width = (b.max_seq_len + b.block_size - 1) / b.block_size;
       const plan::GraphKey key{f.name, {{"B", b.batch_size}, {"T", b.batch_size}, {"W", width}}};
       auto schedule = schedule::make_schedule(compiled->program, key, diags);

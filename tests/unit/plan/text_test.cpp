@@ -153,7 +153,7 @@ TEST(Text, ErrorsNameTheLineAndWhatWasExpected) {
       {"program\nstate \"s\" : f32[T]", "line 2: `T` is not a symbol of the program"},
       {"program\nunused \"a\\q\"", "line 2: expected a string, found a string that does not end or has an unknown escape"},
       {"program\nunused \"open\nx\"", "line 2: expected a string, found a string that does not end or has an unknown escape"},
-      {"program\nfunc \"f\" late", "line 2: expected a phase: `none`, `prefill`, `decode` or `draft`, found `late`"},
+      {"program\nfunc \"f\" late", "line 2: expected a phase: `none`, `prefill`, `decode`, `draft_prefill` or `draft_decode`, found `late`"},
       {"program\nfunc \"f\" none () -> () {\n  %0 = rmsnorm", "line 3: expected an operator, found `rmsnorm`"},
       {"program\nfunc \"f\" none () -> () {\n  return %3\n}", "line 4: %3 is not defined before it is used"},
       {"program\nfunc \"f\" none (x = %0 : f32[]) -> () {\n  %0 = exp %0 : f32[]\n}", "line 4: %0 is defined twice"},
