@@ -193,6 +193,59 @@ TEST_P(Golden, Bfloat16TokensUpToTheFirstNarrowGap) {
   }
 }
 
+// The request of the batch that ends first becomes a padding row for the draft too, and its blocks go to
+// others.
+TEST(Drafts, EndWithTheirRequestAndFitTheBlocksOfTheModel) {
+  const std::vector<std::vector<int64_t>> prompts{{12, 48, 41, 36, 11, 14}, {3, 1, 4}, {7}};
+  const size_t new_tokens = 12;
+  int64_t rows = 0;
+  for (const auto& prompt : prompts) rows += static_cast<int64_t>(prompt.size() + new_tokens - 1);
+  std::string reference;
+  for (const char* mode : {"eager", "ge_graph"})
+    for (const char* flag : {"--mtp=2", "--mtp=2", ""}) {
+      TemporaryFolder folder;
+      std::vector<std::string> args{"run",
+                                    source_path("examples/deepseek_v3.sk"),
+                                    "--weights",
+                                    source_path("tests/models/golden/deepseek_v3_mtp"),
+                                    "--strict",
+                                    "--mode",
+                                    mode,
+                                    "--set",
+                                    "dtype=float32",
+                                    "--max-new-tokens",
+                                    std::to_string(new_tokens),
+                                    "--block-size",
+                                    "1",
+                                    "--kv-blocks",
+                                    std::to_string(1 + rows),
+                                    "--dump-logits",
+                                    folder / "logits.json"};
+      for (const auto& prompt : prompts) {
+        std::string ids;
+        for (const int64_t id : prompt) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+        args.insert(args.end(), {"--prompt-ids", ids});
+      }
+      if (*flag) args.emplace_back(flag);
+      const CommandResult r = run_command(args);
+      ASSERT_EQ(r.exit, 0) << r.err;
+      const std::string text = *read_file(folder / "logits.json");
+      const Json dump = parsed(text);
+      size_t ended = 0;
+      for (const Json& request : dump.find("requests")->as_array()) {
+        const auto tokens = integers(*request.find("tokens"));
+        ended += tokens.size() < new_tokens;
+        if (!*flag) continue;
+        for (const char* list : {"draft_tokens", "draft_logits", "chained_tokens", "chained_logits"})
+          EXPECT_EQ(request.find("mtp")->find(list)->as_array().size() + 1, tokens.size()) << list;
+      }
+      EXPECT_GT(ended, 0u) << "no request met an end token";
+      if (!*flag) continue;
+      if (reference.empty()) reference = text;
+      EXPECT_EQ(text, reference) << mode;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Folders, Golden, ::testing::ValuesIn(kFolders),
                          [](const auto& info) { return std::string(info.param.name); });
 
