@@ -247,7 +247,14 @@ std::optional<Elaborated> Elaborator::run() {
     else
       draft = node;
   }
-  if (draft) out_.draft = std::string(m.ast.text(draft));
+  if (draft) {
+    out_.draft = std::string(m.ast.text(draft));
+    // Members of the draft stand below its name, those of the model below none.
+    for (const NodeId member : m.model ? m.ast.children(m.model) : std::span<const NodeId>())
+      if (m.ast.text(member) == out_.draft && m.ast.kind(member) != Kind::PhaseDecl)
+        report(m.ast.name_span(member), diag::Id::DuplicateName, out_.draft)
+            .note(m.ast.name_span(draft), "the draft has this name");
+  }
   const bool script = !m.script.empty();
   if (script && options_.run_script) {
     build_script();

@@ -170,6 +170,18 @@ TEST(Text, ErrorsNameTheLineAndWhatWasExpected) {
   }
 }
 
+TEST(Text, EveryPhaseReadsBack) {
+  for (const Phase phase : {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode}) {
+    const auto p = parse_program("program\nfunc \"f\" " + std::string(name(phase)) + " () -> () {\n  return\n}");
+    ASSERT_TRUE(p.has_value()) << p.error().message;
+    EXPECT_EQ(p->functions[0].phase, phase);
+    EXPECT_EQ(is_decode(phase), phase == Phase::Decode || phase == Phase::DraftDecode);
+    const auto again = parse_program(print(*p));
+    ASSERT_TRUE(again.has_value()) << print(*p);
+    EXPECT_EQ(again->functions[0].phase, phase);
+  }
+}
+
 TEST(Text, DeepRegionsAreAnError) {
   std::string text = "program\nfunc \"f\" none (c = %0 : bool) -> () {";
   for (int i = 0; i < 100000; ++i) text += "if %0 region {";
