@@ -1,6 +1,7 @@
 // The golden folders: tokens, logits, and the same bits however a request is run.
 //
-// Numbers come from an independent float64 implementation on the stored weights (golden.json of each folder).
+// Numbers come from independent float64 implementations on the stored weights (golden.json of each folder;
+// reference/reference.py for three of them).
 #include <cmath>
 
 #include "tests/models/logits.h"
@@ -17,7 +18,9 @@ constexpr Folder kFolders[] = {
     {"deepseek_v3", "examples/deepseek_v3.sk", "tests/models/golden/deepseek_v3"},
     {"deepseek_v3_bf16", "examples/deepseek_v3.sk", "tests/models/golden/deepseek_v3_bf16"},
     {"deepseek_v3_mtp", "examples/deepseek_v3.sk", "tests/models/golden/deepseek_v3_mtp"},
+    {"deepseek_v3_plain_query", "examples/deepseek_v3.sk", "tests/models/golden/deepseek_v3_plain_query"},
     {"llama", "examples/llama.sk", "tests/models/golden/llama"},
+    {"llama3_biases", "examples/llama.sk", "tests/models/golden/llama3_biases"},
     {"llama_awkward", "examples/llama.sk", "tests/models/golden/llama_awkward"},
     {"llama_bf16", "examples/llama.sk", "tests/models/golden/llama_bf16"},
     {"longcat_flash", "examples/longcat.sk", "tests/models/golden/longcat_flash"},
@@ -28,6 +31,7 @@ constexpr Folder kFolders[] = {
     {"qwen3_bf16", "examples/qwen3.sk", "tests/models/golden/qwen3_bf16"},
     {"qwen3_moe", "examples/qwen3_moe.sk", "tests/models/golden/qwen3_moe"},
     {"qwen3_moe_bf16", "examples/qwen3_moe.sk", "tests/models/golden/qwen3_moe_bf16"},
+    {"qwen3_moe_mixed", "examples/qwen3_moe.sk", "tests/models/golden/qwen3_moe_mixed"},
     {"longcat_adder", "examples/longcat.sk", "examples/longcat-adder"},
 };
 
