@@ -140,7 +140,12 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     if (n.torch == p.compile.sema.builtins.dtype) wo.synthetic_dtype = n.type;
   auto weights = model::Weights::load(run.compiled->program,
                                       p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
-  if (!weights) return tl::unexpected(weights.error());
+  if (!weights) {
+    if (run.options.mtp > 0)
+      weights.error().notes.push_back(
+          "help: --mtp reads the tensors of the draft too; without it they are not needed");
+    return tl::unexpected(weights.error());
+  }
   run.weights = std::move(*weights);
   for (const std::string& w : run.weights->warnings()) warning(run, w);
   model::SessionOptions so;
@@ -203,7 +208,8 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"diagnostics", diagnostics_of(run)}};
 }
 
-/// Entry k of each list was guessed after step k: draft_ for the token after the next one, chained_ one further.
+/// Entry k of each list was guessed after step k: draft_ for the token after the next one, chained_ one
+/// further.
 Json drafts_json(const model::GeneratedSequence& s, int64_t depth) {
   Json::Object out;
   for (int64_t d = 0; d < depth; ++d) {
@@ -357,8 +363,9 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
                              {"help: write `draft Name { … }` beside the model"}});
   if (const config::Setting* n = run.prepared->compile.sema.settings.find("next_n");
       n && n->value.is_int() && n->value.as_int() > 0)
-    run.diags.report({}, diag::Id::RecordedOnly,
-                     "next_n is recorded only: no token comes from a draft; `--mtp` runs it beside the model");
+    run.diags.report(
+        {}, diag::Id::RecordedOnly,
+        "next_n is recorded only: no token comes from a draft; `--mtp` runs it beside the model");
   if (!run.compiled->has_script && run.compiled->model.empty())
     return failed(run,
                   Error{ErrorKind::Input,
