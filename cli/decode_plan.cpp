@@ -19,7 +19,7 @@ tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t b
   out.mode = b.exe_mode;
   out.batch = b.batch_size;
   for (const plan::Function& f : compiled->program.functions) {
-    if (f.phase != plan::Phase::Decode) continue;
+    if (!plan::is_decode(f.phase)) continue;
     const int64_t width = (b.max_seq_len + b.block_size - 1) / b.block_size;
     const plan::GraphKey key{f.name, {{"B", b.batch_size}, {"T", b.batch_size}, {"W", width}}};
     auto schedule = schedule::make_schedule(compiled->program, key, diags, prepared->schedule);

@@ -24,6 +24,9 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("--superkernel", o.superkernel, "on or off: whether scopes become super kernels; the bits are the same")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  app.add_flag("--mtp{1}", o.mtp,
+               "run the file's `draft` beside the model: it guesses the token after the next one after each step, "
+               "--mtp=2 one more; tokens stay the same");
   app.add_flag("--strict", o.strict, "what was asked for and not done is an error");
   app.add_option("--print-after", o.print_after, "print the program after a pass, or after `all`; repeatable")
       ->allow_extra_args(false);

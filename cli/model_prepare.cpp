@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/model_run.h"
+#include "runtime/model/drafts.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/tokenizer.h"
 
@@ -180,6 +181,10 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
       return fail(fmt::format("{}: `{}` is no CANN release", cann->origin, release), {fmt::format("help: write a release such as {}", superkernel::kNewestCann)});
     p.schedule.cann = release;
   }
+  p.compile.sema.draft = options.mtp > 0;
+  if (options.mtp < 0 || options.mtp > model::kMaxDrafts)
+    return tl::unexpected(usage("--mtp is " + std::to_string(options.mtp) + ", 1 to " +
+                                std::to_string(model::kMaxDrafts) + " guesses after each step are possible"));
 
   passes::PassOptions& passes = p.compile.passes;
   passes.print_after = options.print_after;

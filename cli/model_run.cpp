@@ -152,7 +152,12 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     if (n.torch == p.compile.sema.builtins.dtype) wo.synthetic_dtype = n.type;
   auto weights = model::Weights::load(run.compiled->program,
                                       p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
-  if (!weights) return tl::unexpected(weights.error());
+  if (!weights) {
+    if (run.options.mtp > 0)
+      weights.error().notes.push_back(
+          "help: --mtp reads the tensors of the draft too; without it they are not needed");
+    return tl::unexpected(weights.error());
+  }
   run.weights = std::move(*weights);
   for (const std::string& w : run.weights->warnings()) warning(run, w);
   model::SessionOptions so;
@@ -254,6 +259,23 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"diagnostics", diagnostics_of(run)}};
 }
 
+/// Entry k of each list was guessed after step k: draft_ for the token after the next one, chained_ one
+/// further.
+Json drafts_json(const model::GeneratedSequence& s, int64_t depth) {
+  Json::Object out;
+  for (int64_t d = 0; d < depth; ++d) {
+    Json::Array tokens, logits;
+    for (const model::DraftGuess& guess : s.drafts) {
+      tokens.emplace_back(guess.tokens[static_cast<size_t>(d)]);
+      logits.push_back(logits_json(guess.logits[static_cast<size_t>(d)]));
+    }
+    const std::string name = d == 0 ? "draft" : "chained";
+    out.emplace_back(name + "_tokens", std::move(tokens));
+    out.emplace_back(name + "_logits", std::move(logits));
+  }
+  return out;
+}
+
 Expected<void> write_logits(const RunState& run, const model::GenerateResult& result, AtomicFile& file) {
   Json::Array requests;
   for (size_t i = 0; i < result.requests.size(); ++i) {
@@ -265,6 +287,7 @@ Expected<void> write_logits(const RunState& run, const model::GenerateResult& re
                      {"prefill_logits_last", s.logits.empty() ? Json(nullptr) : logits_json(s.logits[0])},
                      {"tokens", ids_json(s.tokens)},
                      {"step_logits", std::move(steps)}});
+    if (run.options.mtp > 0) requests.back().as_object().emplace_back("mtp", drafts_json(s, run.options.mtp));
   }
   const Json document = Json::Object{{"format_version", 1}, {"requests", std::move(requests)}};
   if (auto ok = file.write(to_json(document, 0, 9) + "\n"); !ok) return ok;
@@ -305,6 +328,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   request.block_size = b.block_size;
   request.kv_blocks = b.kv_blocks;
   request.keep_logits = !o.dump_logits.empty();
+  request.drafts = o.mtp;
   // An output that cannot be written is said before the work, not after it.
   std::optional<AtomicFile> logits;
   if (!o.dump_logits.empty()) {
@@ -388,6 +412,15 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);
+  if (options.mtp > 0 && run.compiled->draft.empty())
+    return failed(run, Error{ErrorKind::Usage,
+                             "--mtp runs the file's draft, and " + options.file + " has none",
+                             {"help: write `draft Name { … }` beside the model"}});
+  if (const config::Setting* n = run.prepared->compile.sema.settings.find("next_n");
+      n && n->value.is_int() && n->value.as_int() > 0)
+    run.diags.report(
+        {}, diag::Id::RecordedOnly,
+        "next_n is recorded only: no token comes from a draft; `--mtp` runs it beside the model");
   if (!run.compiled->has_script && run.compiled->model.empty())
     return failed(run,
                   Error{ErrorKind::Input,

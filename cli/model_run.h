@@ -23,6 +23,7 @@ struct ModelOptions {
   std::vector<std::string> set;  // key=value
   std::optional<int64_t> max_seq_len, block_size, kv_blocks;
   std::string superkernel = "on";
+  int64_t mtp = 0;  // guesses of the draft after each step; 0: the draft is not built
   bool strict = false;
   // Passes, for finding which one breaks something.
   std::vector<std::string> print_after;

@@ -15,7 +15,7 @@ std::optional<sema::Elaborated> compile(const sema::Modules& modules, const Comp
   const std::string& mode = options.sema.builtins.exe_mode;
   if (mode != "eager")
     for (const plan::Function& f : elaborated->program.functions)
-      if (f.phase == plan::Phase::Decode) passes::check_graph(elaborated->program, f, mode, diags);
+      if (plan::is_decode(f.phase)) passes::check_graph(elaborated->program, f, mode, diags);
   if (diags.has_errors()) return {};
   return elaborated;
 }

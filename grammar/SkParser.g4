@@ -41,7 +41,7 @@ stateDecl: STATE label=IDENT COLON valueType=type raw=UNINITIALIZED?;
 phaseDecl: phase=(PREFILL | DECODE | FORWARD) head=params result=resultType? body=block;
 defaultWeights: DEFAULT_WEIGHTS path=STRING;
 unusedDecl: UNUSED path=STRING;
-instanceDecl: label=IDENT ASSIGN value=expr source=from?;
+instanceDecl: label=IDENT ASSIGN value=expr source=from? guard=when?;
 externDecl: EXTERN OP label=IDENT head=params result=resultType?;
 replaceDecl: REPLACE label=IDENT head=params pattern=block BY replacement=block;
 

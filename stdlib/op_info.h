@@ -32,6 +32,8 @@ enum class Types : uint8_t {
   Float,  // f32, bf16, f16: activations; weights as stored
   Index,  // i32, i64
   Int,    // i8, i32, i64
+  Int8,   // quantised values
+  Int32,  // sums of products of quantised values
   Bool,
   Any,
   Event,    // a named event, not a tensor
@@ -131,6 +133,9 @@ struct OpInfo {
   }
   constexpr size_t n_attrs() const { return params.size() - n_operands(); }
 };
+
+/// Products of int8 values that int32 is sure to hold the sum of: 131071 * 128 * 128 < 2^31.
+inline constexpr int64_t kMaxInt8Terms = 131071;
 
 /// The operators, in table order; `Opcode` is the index of a row.
 enum class Opcode : uint16_t {

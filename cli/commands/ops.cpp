@@ -23,6 +23,10 @@ std::string_view text(Types types) {
       return "i32 | i64 tensor";
     case Types::Int:
       return "i8 | i32 | i64 tensor";
+    case Types::Int8:
+      return "i8 tensor";
+    case Types::Int32:
+      return "i32 tensor";
     case Types::Bool:
       return "bool tensor";
     case Types::Any:

@@ -189,6 +189,7 @@ class Printer {
       case Kind::Instance:
         w.word(text).word("=", kAssign).node(child(0));
         if (child(1) != 0) w.space().node(child(1));
+        when(w, child(2));
         break;
       case Kind::Assign:
         w.node(child(0)).space().word("=", kAssign).node(child(1));

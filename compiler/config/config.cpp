@@ -112,6 +112,7 @@ Expected<void> add_run_yaml(const std::string& path, Settings& settings) {
   static constexpr Known kKnown[] = {
       {"model_config", "exe_mode", "exe_mode"},
       {"model_config", "dtype", "dtype"},
+      {"model_config", "next_n", "next_n"},
       {"scheduler_config", "batch_size", "batch_size"},
       {"scheduler_config", "max_new_tokens", "max_new_tokens"},
       {"scheduler_config", "block_size", "block_size"},

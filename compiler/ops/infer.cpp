@@ -82,6 +82,14 @@ bool Infer::expect_rank(size_t i, size_t rank, std::string_view form) {
   return false;
 }
 
+/// 0: running ends, 1: counts.
+bool Infer::expect_group_list_type(size_t attr) {
+  const auto type = static_attr(attr);
+  if (!type || *type == 0 || *type == 1) return type.has_value();
+  return bad_value(attr_span(attr),
+                   fmt::format("`group_list_type` is {}, expected 0 (running ends) or 1 (counts)", *type));
+}
+
 bool Infer::bad_value(Span span, std::string message) {
   call.diags->report(span, diag::Id::BadValue, message);
   return false;
@@ -198,6 +206,10 @@ bool takes(Types types, const Type& t) {
       return t.is_tensor() && (t.dtype == DType::I32 || t.dtype == DType::I64);
     case Types::Int:
       return t.is_tensor() && (t.dtype == DType::I8 || t.dtype == DType::I32 || t.dtype == DType::I64);
+    case Types::Int8:
+      return t.is_tensor() && t.dtype == DType::I8;
+    case Types::Int32:
+      return t.is_tensor() && t.dtype == DType::I32;
     case Types::Bool:
       return t.is_tensor() && t.dtype == DType::Bool;
   }
@@ -206,7 +218,8 @@ bool takes(Types types, const Type& t) {
 
 std::string_view described(Types types) {
   constexpr std::string_view kText[] = {
-      "a float tensor", "an i32 or i64 tensor", "an integer tensor", "a bool tensor", "a tensor", "an event",
+      "a float tensor", "an i32 or i64 tensor", "an integer tensor", "an i8 tensor",
+      "an i32 tensor",  "a bool tensor",        "a tensor",          "an event",
       "a value"};
   return kText[static_cast<size_t>(types)];
 }

@@ -21,6 +21,7 @@ struct Infer {
   bool fail_shapes(size_t i, size_t j);
   bool expect_shape(size_t i, const std::vector<plan::Dim>& shape);
   bool expect_rank(size_t i, size_t rank, std::string_view form);
+  bool expect_group_list_type(size_t attr);
   bool bad_value(Span span, std::string message);
   std::optional<int64_t> static_attr(size_t i);
   std::optional<size_t> axis_attr(size_t i, size_t operand);

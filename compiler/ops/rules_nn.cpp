@@ -38,13 +38,7 @@ Result GroupedMatmul(Infer& s) {
   if (!s.expect_rank(0, 2, "[R, K]") ||
       !s.expect_rank(1, 3, "[G, K, N] or, with transpose_weight, [G, N, K]") || !s.expect_rank(2, 1, "[G]"))
     return {};
-  const auto type = s.static_attr(0);
-  if (!type) return {};
-  if (*type != 0 && *type != 1)
-    return s.bad_value(
-               s.attr_span(0),
-               fmt::format("`group_list_type` is {}, expected 0 (running ends) or 1 (counts)", *type)),
-           Result{};
+  if (!s.expect_group_list_type(0)) return {};
   const bool transposed = std::get<bool>((*s.call.attrs)[1]);
   const auto& w = s.in(1).dims;
   if (!s.same(w[transposed ? 2 : 1], s.in(0).dims[1], "grouped_matmul")) return s.fail_shapes(0, 1), Result{};
@@ -99,6 +93,25 @@ Result RopeTable(Infer& s) {
     return s.bad_value(s.attr_span(1), fmt::format("`dim` of `rope_table` is {}, an even number is required",
                                                    s.call.program->text(s.int_attr(1)))),
            Result{};
+  // What the frequencies are divided by, or whose logarithm is taken.
+  const auto& scaling = std::get<std::string>((*s.call.attrs)[3]);
+  const auto number = [&](size_t i) {
+    const auto* d = std::get_if<Dim>(&(*s.call.attrs)[i]);
+    return d ? static_cast<double>(d->is_constant() ? d->constant() : 1)
+             : std::get<double>((*s.call.attrs)[i]);
+  };
+  const auto need = [&](size_t i, double above) {
+    const bool ok = number(i) > above && number(i) < 1e30;
+    if (!ok)
+      s.bad_value(s.attr_span(i), fmt::format("`{}` of `rope_table` is {}, more than {} is required",
+                                              attr_param(info(s.call.op), i).name, number(i), above));
+    return ok;
+  };
+  bool ok = need(2, scaling == "yarn" ? 1.0 : 0.0);
+  if (scaling != "default") ok &= need(4, 0.0);
+  if (scaling == "yarn") ok &= need(5, 0.0) && need(6, 0.0) && need(7, 0.0);
+  if (scaling == "llama3") ok &= need(5, 0.0) && need(10, number(9));
+  if (!ok) return {};
   const Type t = Type::tensor(DType::F32, {s.int_attr(0), *half});
   return std::vector{t, t};
 }

@@ -178,7 +178,8 @@ NodeId Builder::unused_decl(P::UnusedDeclContext* c) {
 
 NodeId Builder::instance_decl(P::InstanceDeclContext* c) {
   const NodeId value = expr(c->value);
-  return named(Kind::Instance, c, c->label, Ids{value, from(c->source)});
+  const NodeId source = from(c->source);
+  return named(Kind::Instance, c, c->label, Ids{value, source, when(c->guard)});
 }
 
 // ---- types

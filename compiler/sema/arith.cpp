@@ -203,6 +203,8 @@ Value Elaborator::builtin_function(Frame& f, std::string_view name, std::vector<
     return false;
   };
   if (name == "Step") return make_step(f, std::move(args), at);
+  if (name == "dict" || name == "get" || name == "contains" || name == "keys")
+    return dict_function(f, name, std::move(args), at);
   if (name == "str") {
     if (!need(1)) return {};
     return Value::string(text_of(args[0].value));

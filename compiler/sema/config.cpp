@@ -80,6 +80,10 @@ void Elaborator::check_settings() {
         std::find(known.begin(), known.end(), s.key) != known.end())
       continue;
     const size_t dot = s.key.find('.');
+    // A member of a key that is a dict.
+    if (const auto root = config_.find(s.key.substr(0, dot));
+        dot != std::string::npos && root != config_.end() && is_dict(root->second))
+      continue;
     if (s.layer == config::Layer::HfConfig) {
       // Members of a group that nobody declares are judged with the group.
       if (dot != std::string::npos && !config_groups_.contains(s.key.substr(0, dot))) continue;
@@ -132,8 +136,9 @@ Value Elaborator::convert_setting(const config::Setting& s, NodeId type, const s
   if (word == "float") return j.is_number() ? Value::real(j.as_double()) : mismatch("a number");
   if (word == "bool") return j.is_bool() ? Value::boolean(j.as_bool()) : mismatch("true or false");
   if (word == "str") return j.is_string() ? Value::string(j.as_string()) : mismatch("a string");
+  if (word == "dict") return j.is_object() ? dict_of(j) : mismatch("an object");
   report(a.span(type), diag::Id::UnknownType, word)
-      .help("configuration keys are int, float, bool, str or list[…]");
+      .help("configuration keys are int, float, bool, str, dict or list[…]");
   return {};
 }
 
@@ -165,9 +170,36 @@ Value Elaborator::config_value(std::string_view key, Span use) {
     report(a.name_span(k.node), diag::Id::MissingArgument, "the configuration", key)
         .help(fmt::format("give it a default, or set it: --set {}=…", key));
   }
+  if (is_dict(k)) set_members(k, std::string(key));
   k.resolving = false;
   k.resolved = true;
   return k.value;
+}
+
+bool Elaborator::is_dict(const ConfigKey& key) const {
+  const ast::Ast& a = modules_.main().ast;
+  const NodeId type = a.child(key.node, 0);
+  return a.kind(type) == Kind::TypeName && a.text(type) == "dict";
+}
+
+/// `--set key.member=value` changes one entry of a dict.
+void Elaborator::set_members(ConfigKey& k, const std::string& key) {
+  if (!k.value.is(Value::Kind::Dict)) return;
+  for (const config::Setting& s : options_.settings.items) {
+    if (s.layer < config::Layer::RunYaml || s.layer < k.layer || !s.key.starts_with(key + ".")) continue;
+    Value* at = &k.value;
+    std::string_view rest = std::string_view(s.key).substr(key.size() + 1);
+    for (size_t dot = rest.find('.'); dot != rest.npos; dot = rest.find('.')) {
+      if (!dict_find(*at, rest.substr(0, dot)))
+        dict_set(*at, rest.substr(0, dot), Value::make(Value::Kind::Dict));
+      at = const_cast<Value*>(dict_find(*at, rest.substr(0, dot)));
+      if (!at->is(Value::Kind::Dict)) *at = Value::make(Value::Kind::Dict);
+      rest.remove_prefix(dot + 1);
+    }
+    dict_set(*at, rest, dict_entry(s.value));
+    k.layer = s.layer;
+    k.origin = s.origin;
+  }
 }
 
 void Elaborator::check_requirements() {

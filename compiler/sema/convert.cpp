@@ -36,6 +36,12 @@ std::string Elaborator::text_of(const Value& v) const {
       for (size_t i = 0; i < v.items.size(); ++i) out += (i ? ", " : "") + text_of(v.items[i]);
       return out + (v.is(Value::Kind::List) ? "]" : ")");
     }
+    case Value::Kind::Dict: {
+      std::string out = "{";
+      for (size_t i = 0; i + 1 < v.items.size(); i += 2)
+        out += fmt::format("{}{}: {}", i ? ", " : "", v.items[i].text, text_of(v.items[i + 1]));
+      return out + "}";
+    }
     case Value::Kind::None:
       return "none";
     default:
@@ -62,6 +68,8 @@ std::string Elaborator::describe(const Frame* f, const Value& v) const {
       return fmt::format("the dtype {}", plan::name(v.dtype));
     case Value::Kind::List:
       return fmt::format("a list of {}", v.items.size());
+    case Value::Kind::Dict:
+      return fmt::format("a dict of {}", v.items.size() / 2);
     case Value::Kind::Tuple:
       return fmt::format("{} values", v.items.size());
     case Value::Kind::Ir:

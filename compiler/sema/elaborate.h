@@ -19,6 +19,7 @@ struct Options {
   config::Settings settings;
   config::Builtins builtins;
   bool run_script = true;  // build top-level statements as the function "main"
+  bool draft = false;      // build the phases of the `draft` too
 };
 
 /// One configuration key after all layers.
@@ -32,6 +33,7 @@ struct EffectiveValue {
 struct Elaborated {
   plan::Program program;
   std::string model;            // the model's name; "" when the file has none
+  std::string draft;            // the draft's name; "" when the file has none
   std::string default_weights;  // folder beside the file, or ""
   bool has_script = false;      // the program has "main"
   std::vector<EffectiveValue> config;

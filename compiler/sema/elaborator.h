@@ -48,8 +48,9 @@ struct CallArg {
 };
 
 /// Functions of numbers that are no operators of the table, or that share a name with one.
-inline constexpr std::string_view kFunctions[] = {"sqrt", "min",   "max", "floordiv", "ceildiv", "len",
-                                                  "int",  "float", "exp", "log",      "Step",    "str"};
+inline constexpr std::string_view kFunctions[] = {"sqrt", "min",   "max",      "floordiv", "ceildiv", "len",
+                                                  "int",  "float", "exp",      "log",      "Step",    "str",
+                                                  "dict", "get",   "contains", "keys"};
 
 /// Whether a source text can call an operator by its name.
 bool is_callable(const OpInfo& op);
@@ -93,6 +94,14 @@ class Elaborator {
   Value static_binary(std::string_view op, const Value& a, const Value& b, Span span);
   Value host_binary(Frame& f, std::string_view op, const Value& a, const Value& b, Span span);
   Value builtin_function(Frame& f, std::string_view name, std::vector<CallArg> args, Span span);
+
+  // ---- dict.cpp: values by name, as nested objects of config.json
+  static Value dict_of(const Json& object);
+  static Value dict_entry(const Json& value);
+  static const Value* dict_find(const Value& dict, std::string_view key);
+  static void dict_set(Value& dict, std::string_view key, Value v);
+  Value dict_member(const Value& dict, std::string_view key, Span span);
+  Value dict_function(Frame& f, std::string_view name, std::vector<CallArg> args, Span span);
 
   // ---- convert.cpp: what a place expects
   std::optional<int64_t> constant_int(const Value& v, Span span, std::string_view what);
@@ -186,7 +195,7 @@ class Elaborator {
 
   // ---- phases.cpp
   void build_model(ast::NodeId model);
-  void build_root_phase(Instance* model, ast::NodeId phase);
+  void build_root_phase(Instance* model, ast::NodeId phase, std::string_view word);
   void build_script();
   void check_function(ast::NodeId fn);
   plan::Function& new_function(const std::string& name, plan::Phase phase, Span span);
@@ -227,6 +236,8 @@ class Elaborator {
     config::Layer layer = config::Layer::Default;
     std::string origin;
   };
+  bool is_dict(const ConfigKey& key) const;
+  void set_members(ConfigKey& k, const std::string& key);
   std::map<std::string, ConfigKey, std::less<>> config_;
   std::vector<std::string> config_order_;
   std::set<std::string, std::less<>> config_groups_;

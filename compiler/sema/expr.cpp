@@ -253,6 +253,8 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
         if (k.starts_with(base.text + ".")) names.push_back(k.substr(base.text.size() + 1));
       return unknown(fmt::format("configuration group `{}`", base.text), names);
     }
+    case Value::Kind::Dict:
+      return dict_member(base, name, a.name_span(node));
     case Value::Kind::Ir:
     case Value::Kind::Weight:
     case Value::Kind::State: {
@@ -289,6 +291,11 @@ Value Elaborator::eval_index(Frame& f, NodeId node) {
   const ast::Ast& a = ast(f);
   Value base = eval(f, a.child(node, 0));
   if (base.poison()) return {};
+  if (base.is(Value::Kind::Dict) && a.children(node).size() == 2) {
+    const NodeId item = a.child(node, 1);
+    const auto key = static_string(eval(f, item), a.span(item), "a key");
+    return key ? dict_member(base, *key, a.span(item)) : Value{};
+  }
   if (base.is(Value::Kind::List) || base.is(Value::Kind::Tuple)) {
     if (a.children(node).size() != 2 || a.kind(a.child(node, 1)) == Kind::Range) {
       report(a.span(node), diag::Id::BadValue, "a list takes one index");

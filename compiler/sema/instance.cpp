@@ -24,8 +24,12 @@ void Elaborator::add_member(Instance* self, NodeId node, std::string_view name, 
 Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> args, const std::string& path,
                                   const std::string& prefix, Span at) {
   const ast::Ast& a = modules_[layer.module].ast;
-  const bool is_model = a.kind(layer.node) == Kind::Model;
-  const std::string what = fmt::format("{} `{}`", is_model ? "model" : "layer", a.text(layer.node));
+  const bool is_model = a.kind(layer.node) == Kind::Model || a.kind(layer.node) == Kind::Draft;
+  const std::string what = fmt::format("{} `{}`",
+                                       a.kind(layer.node) == Kind::Draft ? "draft"
+                                       : is_model                        ? "model"
+                                                                         : "layer",
+                                       a.text(layer.node));
   if (call_depth_ >= kMaxNesting) {
     report(at, diag::Id::RecursiveCall, what).note("layers contain each other without end");
     return nullptr;
@@ -338,6 +342,10 @@ void Elaborator::declare_instance(Instance* self, NodeId node) {
   f.module = self->decl.module;
   f.self = self;
   const std::string name(a.text(node));
+  if (const NodeId when = a.child(node, 2)) {
+    const auto present = static_bool(eval(f, when), a.span(when), "`when` of a layer");
+    if (!present || !*present) return add_member(self, node, name, present ? Value::none() : Value{});
+  }
   add_member(self, node, name, construct(f, self, a.child(node, 0), a.child(node, 1), name));
 }
 

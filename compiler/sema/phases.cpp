@@ -113,15 +113,19 @@ Value Elaborator::root_param(Frame& f, NodeId param) {
   return Value::ir(id, a.span(param));
 }
 
-void Elaborator::build_root_phase(Instance* model, NodeId phase) {
+/// The phase `word` of a model or draft, from its declaration or from a `forward`, which serves both.
+void Elaborator::build_root_phase(Instance* model, NodeId phase, std::string_view word) {
   const Module& m = modules_[model->decl.module];
   const ast::Ast& a = m.ast;
-  const std::string_view word = a.text(phase);
+  const std::string_view declared = a.text(phase);
   const plan::Phase built = word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill;
-  const std::string what = fmt::format("`{}` of `{}`", word, a.text(model->decl.node));
-  plan::Function& fn = new_function(
-      fmt::format("{}.{}", a.text(model->decl.node), built == plan::Phase::Decode ? "decode" : "prefill"),
-      built, a.span(phase));
+  const bool draft = a.kind(model->decl.node) == Kind::Draft;
+  const plan::Phase of_function = !draft                         ? built
+                                  : built == plan::Phase::Decode ? plan::Phase::DraftDecode
+                                                                 : plan::Phase::DraftPrefill;
+  const std::string what = fmt::format("`{}` of `{}`", declared, a.text(model->decl.node));
+  plan::Function& fn =
+      new_function(fmt::format("{}.{}", a.text(model->decl.node), word), of_function, a.span(phase));
   Builder b;
   b.fn = &fn;
   b.region = fn.body;
@@ -130,7 +134,7 @@ void Elaborator::build_root_phase(Instance* model, NodeId phase) {
   f.module = model->decl.module;
   f.builder = &b;
   f.self = model;
-  f.phase_word = word;
+  f.phase_word = declared;
   for (const NodeId p : a.children(a.child(phase, 0))) f.locals[std::string(a.text(p))] = root_param(f, p);
   // B and W are the runtime's words for requests and table columns.
   for (const char* symbol : {"B", "W"})
@@ -138,46 +142,29 @@ void Elaborator::build_root_phase(Instance* model, NodeId phase) {
   exec_block(f, a.child(phase, 2));
   if (!check_result(f, a.child(phase, 1), phase, what)) return;
   finish_function(f, a.span(phase));
-  if (built == plan::Phase::Decode && fn.results.size() >= 1 && fn.results[0].rank() >= 1 &&
+  if (of_function == plan::Phase::Decode && fn.results.size() >= 1 && fn.results[0].rank() >= 1 &&
       fn.results[0].dims.back().is_constant())
     out_.vocab_size = fn.results[0].dims.back().constant();
 }
 
+/// The phases of the model or of the draft; a draft's instances stand below its name.
 void Elaborator::build_model(NodeId model) {
   const Module& m = modules_.main();
   const ast::Ast& a = m.ast;
-  out_.model = std::string(a.text(model));
+  const bool draft = a.kind(model) == Kind::Draft;
   Frame f;
-  Instance* instance = instantiate(f, {0, model}, {}, "", "", a.name_span(model));
+  Instance* instance =
+      instantiate(f, {0, model}, {}, draft ? std::string(a.text(model)) : "", "", a.name_span(model));
   if (!instance) return;
   for (const std::string_view word : {"prefill", "decode"}) {
     NodeId phase = phase_node(*instance, word);
     if (!phase) phase = phase_node(*instance, "forward");
     if (!phase) {
-      report(a.name_span(model), diag::Id::NoPhase, fmt::format("model `{}`", a.text(model)), word);
+      report(a.name_span(model), diag::Id::NoPhase,
+             fmt::format("{} `{}`", draft ? "draft" : "model", a.text(model)), word);
       continue;
     }
-    if (a.text(phase) == "forward") {
-      // A `forward` serves both phases: build it once as each.
-      const std::string name = fmt::format("{}.{}", a.text(model), word);
-      plan::Function& fn =
-          new_function(name, word == "decode" ? plan::Phase::Decode : plan::Phase::Prefill, a.span(phase));
-      Builder b;
-      b.fn = &fn;
-      b.region = fn.body;
-      b.phase = fn.phase;
-      Frame g;
-      g.builder = &b;
-      g.self = instance;
-      g.phase_word = "forward";
-      for (const NodeId p : a.children(a.child(phase, 0)))
-        g.locals[std::string(a.text(p))] = root_param(g, p);
-      exec_block(g, a.child(phase, 2));
-      if (check_result(g, a.child(phase, 1), phase, fmt::format("`forward` of `{}`", a.text(model))))
-        finish_function(g, a.span(phase));
-      continue;
-    }
-    build_root_phase(instance, phase);
+    build_root_phase(instance, phase, word);
   }
 }
 
@@ -248,16 +235,34 @@ std::optional<Elaborated> Elaborator::run() {
       check_function(node);
     }
   out_.default_weights = default_weights_of(modules_);
-  for (const NodeId node : m.ast.children(m.ast.root))
-    if (m.ast.kind(node) == Kind::Draft || m.ast.kind(node) == Kind::Replace)
+  NodeId draft = 0;
+  for (const NodeId node : m.ast.children(m.ast.root)) {
+    if (m.ast.kind(node) == Kind::Replace)
       report(m.ast.name_span(node), diag::Id::RecordedOnly,
-             fmt::format("{} `{}` is recorded only: nothing is computed from it",
-                         m.ast.kind(node) == Kind::Draft ? "draft" : "replace", m.ast.text(node)));
+             fmt::format("replace `{}` is recorded only: nothing is computed from it", m.ast.text(node)));
+    if (m.ast.kind(node) != Kind::Draft) continue;
+    if (draft)
+      report(m.ast.name_span(node), diag::Id::Misplaced, "a second `draft` stands in the file")
+          .note(m.ast.name_span(draft), "the first one is here");
+    else
+      draft = node;
+  }
+  if (draft) {
+    out_.draft = std::string(m.ast.text(draft));
+    // Members of the draft stand below its name, those of the model below none.
+    for (const NodeId member : m.model ? m.ast.children(m.model) : std::span<const NodeId>())
+      if (m.ast.text(member) == out_.draft && m.ast.kind(member) != Kind::PhaseDecl)
+        report(m.ast.name_span(member), diag::Id::DuplicateName, out_.draft)
+            .note(m.ast.name_span(draft), "the draft has this name");
+  }
   const bool script = !m.script.empty();
-  if (script && options_.run_script)
+  if (script && options_.run_script) {
     build_script();
-  else if (m.model)
+  } else if (m.model) {
+    out_.model = std::string(m.ast.text(m.model));
     build_model(m.model);
+    if (draft && options_.draft) build_model(draft);
+  }
   program_.files.resize(1);
   for (uint32_t i = 1; i < diags_.sources().size(); ++i) program_.files.push_back(diags_.sources().name(i));
   if (diags_.has_errors()) return {};

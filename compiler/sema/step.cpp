@@ -28,7 +28,8 @@ Value Elaborator::call_print(Frame& f, std::vector<CallArg> args, Span at) {
       format += "{}";
     } else {
       const bool shown = v.is(Value::Kind::Int) || v.is(Value::Kind::Float) || v.is(Value::Kind::Bool) ||
-                         v.is(Value::Kind::Str) || v.is(Value::Kind::DType) || v.is(Value::Kind::None);
+                         v.is(Value::Kind::Str) || v.is(Value::Kind::DType) || v.is(Value::Kind::Dict) ||
+                         v.is(Value::Kind::None);
       for (const char c : shown ? text_of(v) : describe(&f, v))
         format += c == '{' ? "{{" : c == '}' ? "}}" : std::string(1, c);
     }

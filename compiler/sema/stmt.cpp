@@ -26,11 +26,14 @@ bool Elaborator::budget(Span at) {
 
 void Elaborator::exec_block(Frame& f, NodeId block) {
   const ast::Ast& a = ast(f);
+  NodeId before = 0;
   for (const NodeId s : a.children(block)) {
     if (f.returned) {
-      report(a.span(s), diag::Id::UnreachableCode);
+      // A branch that configuration took may return early; behind a `return` of this block nothing ever runs.
+      if (a.kind(before) == Kind::Return) report(a.span(s), diag::Id::UnreachableCode);
       return;
     }
+    before = s;
     exec(f, s);
     if (work_reported_) return;
   }

@@ -25,7 +25,7 @@ std::optional<DType> Elaborator::dtype_named(Frame& f, NodeId type) {
   if (v && v->is(Value::Kind::DType)) return v->dtype;
   if (v && v->poison()) return {};
   auto r = report(a.name_span(type), diag::Id::UnknownType, word);
-  std::vector<std::string> names{"act", "int", "float", "bool", "str", "dtype", "Step"};
+  std::vector<std::string> names{"act", "int", "float", "bool", "str", "dict", "dtype", "Step"};
   for (const DTypeName& n : kDTypeNames) names.emplace_back(n.skdsl);
   if (const std::string near = diag::nearest(word, names); !near.empty())
     r.help(fmt::format("did you mean `{}`?", near));
@@ -105,6 +105,7 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
                    ? true
                    : bad();
       if (word == "str") return v.is(K::Str) ? true : bad();
+      if (word == "dict") return v.is(K::Dict) ? true : bad();
       if (word == "dtype") return v.is(K::DType) ? true : bad();
       if (word == "Step") return v.is(K::Step) ? true : bad();
       // A bare dtype name is a scalar tensor of it.

@@ -35,6 +35,7 @@ struct Value {
     DType,
     List,
     Tuple,
+    Dict,    // items = key, value, key, value …; keys are Str
     Ir,      // id: a tensor or host scalar of the function being built
     Weight,  // text = path of a weight or const
     State,   // text = path

@@ -199,6 +199,56 @@ void grouped_matmul(Call& c) {
   c.out_is(0, {x[0], n});
 }
 
+void dynamic_quant(Call& c) {
+  Dims x = c.in(0);
+  if (!c.need(!x.empty(), "`x` has rank 0")) return;
+  if (c.has(1)) c.in_is(1, {x.back()});
+  c.out_is(0, x);
+  x.pop_back();
+  c.out_is(1, x);
+}
+
+void quant_matmul(Call& c) {
+  if (!c.rank(0, 2) || !c.rank(1, 2)) return;
+  const Dims x = c.in(0), w = c.in(1);
+  const bool transposed = c.integer("transpose_x2") != 0;
+  const int64_t n = w[transposed ? 0 : 1];
+  c.in_is(1, transposed ? Dims{n, x[1]} : Dims{x[1], n});
+  if (c.has(2)) c.in_is(2, {n});
+  if (c.has(3)) c.in_is(3, {x[0]});
+  c.need(x[1] <= kMaxInt8Terms, "{} products are added; int32 is sure to hold {}", x[1], kMaxInt8Terms);
+  c.out_is(0, {x[0], n});
+}
+
+void grouped_quant_matmul(Call& c) {
+  if (!c.rank(0, 2) || !c.rank(1, 3)) return;
+  const Dims x = c.in(0), w = c.in(1);
+  const bool transposed = c.integer("transpose_weight") != 0;
+  const int64_t n = w[transposed ? 1 : 2];
+  c.in_is(1, transposed ? Dims{w[0], n, x[1]} : Dims{w[0], x[1], n});
+  c.in_is(2, {w[0]});
+  if (c.has(3)) c.in_is(3, {w[0], n});
+  if (c.has(4)) c.in_is(4, {x[0]});
+  c.need(x[1] <= kMaxInt8Terms, "{} products are added; int32 is sure to hold {}", x[1], kMaxInt8Terms);
+  c.out_is(0, {x[0], n});
+}
+
+void dequant_swiglu_quant(Call& c) {
+  if (!c.rank(0, 2)) return;
+  const Dims x = c.in(0);
+  if (!c.need(x[1] % 2 == 0, "`x` is {}; its last axis must be even", describe(c.abi.in[0]))) return;
+  if (c.has(4)) {
+    if (!c.rank(4, 1)) return;
+    c.in_is(1, {c.in(4)[0], x[1]});
+  } else {
+    c.in_is(1, {x[1]});
+  }
+  c.in_is(2, {x[0]});
+  if (c.has(3)) c.in_is(3, {x[1] / 2});
+  c.out_is(0, {x[0], x[1] / 2});
+  c.out_is(1, {x[0]});
+}
+
 void rms_norm(Call& c) {
   const Dims x = c.in(0);
   if (!c.need(!x.empty(), "`x` has rank 0")) return;
@@ -366,6 +416,10 @@ constexpr Row kChecks[] = {
     {ShapeRule::Matmul, matmul},
     {ShapeRule::BatchMatmul, batch_matmul},
     {ShapeRule::GroupedMatmul, grouped_matmul},
+    {ShapeRule::DynamicQuant, dynamic_quant},
+    {ShapeRule::QuantMatmul, quant_matmul},
+    {ShapeRule::GroupedQuantMatmul, grouped_quant_matmul},
+    {ShapeRule::DequantSwigluQuant, dequant_swiglu_quant},
     {ShapeRule::RmsNorm, rms_norm},
     {ShapeRule::AddRmsNorm, add_rms_norm},
     {ShapeRule::Swiglu, swiglu},

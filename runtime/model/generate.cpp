@@ -95,6 +95,12 @@ class Generation {
                   {fmt::format("help: give at most {} prompts, or --set scheduler_config.batch_size={}", request_.batch_size, n)});
     result_.batch_size = request_.batch_size != 0 ? request_.batch_size : n;
     if (auto ok = check_ids(); !ok) return ok;
+    if (request_.drafts > 0) {
+      auto drafts = Drafts::create(session_, {request_.drafts, result_.batch_size, request_.block_size,
+                                              ceil_div(request_.max_seq_len, request_.block_size), request_.keep_logits});
+      if (!drafts) return tl::unexpected(drafts.error());
+      drafts_ = std::move(*drafts);
+    }
     blocks_ = BlockManager(request_.kv_blocks, request_.shuffle_blocks);
     return check_lengths();
   }
@@ -178,7 +184,8 @@ class Generation {
     if (!logits) return tl::unexpected(logits.error());
     result_.prefill_ms = ms_since(start);
     report({.prefill = true, .rows = static_cast<int64_t>(ids.size()), .ms = result_.prefill_ms});
-    return choose(*logits);
+    if (auto ok = choose(*logits); !ok) return ok;
+    return draft(true);
   }
 
   Expected<void> decode() {
@@ -206,7 +213,37 @@ class Generation {
     const Counters& after = session_.counters();
     report({.step = result_.decode_steps, .graph = after.replays > before.replays, .compiled = after.captures > before.captures,
             .rows = result_.batch_size, .padding = padding, .ms = ms});
-    return choose(*logits);
+    if (auto ok = choose(*logits); !ok) return ok;
+    return draft(false);
+  }
+
+  /// Lets the draft guess for the requests that go on, then gives back the blocks of those that do not.
+  Expected<void> draft(bool prefill) {
+    if (drafts_) {
+      std::vector<DraftRequest> requests;
+      for (Running& r : running_) {
+        const DraftRequest request{!r.done, r.next, r.kv_len, {}};
+        if (request_.drafts > 1 && !r.done) {
+          // A chained guess writes the row that the next step will write again.
+          r.kv_len += 1;
+          auto ok = give_blocks(r);
+          r.kv_len -= 1;
+          if (!ok) return ok;
+        }
+        requests.push_back(request);
+        requests.back().blocks = r.blocks;
+      }
+      auto guesses = prefill ? drafts_->after_prefill(request_.prompts, hidden_, requests) : drafts_->after_decode(hidden_, requests);
+      if (!guesses) return tl::unexpected(guesses.error());
+      for (size_t i = 0; i < running_.size(); ++i)
+        if (!running_[i].done) result_.requests[i].drafts.push_back(std::move((*guesses)[i]));
+    }
+    for (Running& r : running_) {
+      if (!r.done) continue;
+      for (const int32_t block : r.blocks) blocks_.give_back(block);
+      r.blocks.clear();
+    }
+    return {};
   }
 
   void report(const StepInfo& step) const {
@@ -237,6 +274,7 @@ class Generation {
     if (!t || t->dtype() != SK_F32 || t->view.rank != 2 || t->view.dim[0] != rows_out || t->view.dim[1] < 1)
       return fail(fmt::format("`{}` gave {}; logits f32[{}, vocabulary] are expected first", f.name,
                               results->empty() ? "nothing" : exec::describe(results->front()), rows_out));
+    if (const auto* hidden = results->size() > 1 ? std::get_if<Tensor>(&(*results)[1]) : nullptr) hidden_ = *hidden;
     return *t;
   }
 
@@ -261,8 +299,6 @@ class Generation {
       if (!eos && !stopped && static_cast<int64_t>(out.tokens.size()) < r.limit) continue;
       out.stop = eos ? StopReason::Eos : stopped ? StopReason::StopString : StopReason::Length;
       r.done = true;
-      for (const int32_t block : r.blocks) blocks_.give_back(block);
-      r.blocks.clear();
     }
     return {};
   }
@@ -276,6 +312,8 @@ class Generation {
   BlockManager blocks_{0};
   std::vector<Running> running_;
   GenerateResult result_;
+  std::optional<Drafts> drafts_;
+  Tensor hidden_;  // the second result of the phase that ran last
   double decode_ms_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/model/drafts.h"
 #include "runtime/model/sampling.h"
 #include "runtime/model/session.h"
 
@@ -27,6 +28,7 @@ struct GenerateRequest {
   int64_t block_size = 0;
   int64_t kv_blocks = 0;                      // null block included
   bool keep_logits = false;
+  int64_t drafts = 0;                         // guesses of the draft after each step; 0 = the draft is not run
   std::optional<uint64_t> shuffle_blocks;     // seed; tests: results must not depend on the order of blocks
   std::vector<std::vector<int32_t>> forced;   // per request: tokens fed back instead of the chosen ones (teacher forcing)
 };
@@ -36,6 +38,7 @@ enum class StopReason : uint8_t { Length, Eos, StopString };
 struct GeneratedSequence {
   std::vector<int32_t> tokens;
   std::vector<std::vector<float>> logits;  // keep_logits: row k chose tokens[k]; row 0 is the prefill's
+  std::vector<DraftGuess> drafts;          // k: the guesses for tokens[k + 1], tokens[k + 2] …; none after the last token
   StopReason stop = StopReason::Length;
 };
 

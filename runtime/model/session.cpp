@@ -271,14 +271,14 @@ const std::string& Session::mode() const { return impl_->options.mode; }
 uint32_t Session::threads() const { return impl_->workers.count(); }
 
 const plan::Function* Session::phase(plan::Phase phase) const {
-  const std::string ending = "." + std::string(plan::name(phase));
+  const std::string ending = plan::is_decode(phase) ? ".decode" : ".prefill";
   for (const plan::Function& f : impl_->program.functions)
     if (f.phase == phase && f.name.ends_with(ending) && f.name.find('.') == f.name.size() - ending.size()) return &f;
   return nullptr;
 }
 
 Expected<Values> Session::call(const plan::Function& function, Values args) {
-  if (function.phase == plan::Phase::Decode) return impl_->decode(function, std::move(args));
+  if (plan::is_decode(function.phase)) return impl_->decode(function, std::move(args));
   return impl_->interpreter->run(function, std::move(args));
 }
 

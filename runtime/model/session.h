@@ -57,7 +57,8 @@ class Session {
   const std::string& mode() const;
   uint32_t threads() const;
 
-  /// The model's phase: the function of that phase whose name is "<Model>.<phase>"; null when the program has none.
+  /// The model's or the draft's phase: the function of that phase whose name is "<Model>.prefill" or
+  /// "<Model>.decode"; null when the program has none.
   const plan::Function* phase(plan::Phase phase) const;
 
   /// Runs a function: decode phases in the session's mode, everything else in the interpreter.

@@ -46,6 +46,11 @@ struct Scale {
   double spread;
 };
 Scale scale_of(const SourceSpec& spec) {
+  if (spec.int8_fan_in > 0) {
+    // Its int8 values go up to 127; the products are to have the deviation of a float matrix.
+    const double center = std::sqrt(3.0 / static_cast<double>(spec.int8_fan_in)) / 127.0;
+    return {center, 0.2 * center};
+  }
   if (spec.shape.size() >= 2) {
     // A uniform variable on [-a, a) has standard deviation a / sqrt(3).
     const auto fan_in = static_cast<double>(std::max<int64_t>(spec.shape.back(), 1));
@@ -80,7 +85,7 @@ void fill_integers(uint64_t stream, int64_t first, int64_t count, int64_t low, i
 /// Gives a source a shape, or says which declaration wants another.
 Expected<void> settle(Specs& specs, const std::string& name, const std::vector<int64_t>& shape,
                       const std::string& who) {
-  const auto [at, fresh] = specs.emplace(name, SourceSpec{name, SK_NONE, shape});
+  const auto [at, fresh] = specs.emplace(name, SourceSpec{.name = name, .dtype = SK_NONE, .shape = shape});
   if (fresh || at->second.shape == shape) return {};
   return fail(fmt::format("{} needs `{}` as {}, another weight needs it as {}", who, name, shape_text(shape),
                           shape_text(at->second.shape)));
@@ -151,6 +156,13 @@ Expected<Specs> synthetic_sources(const plan::Program& program, sk_dtype dtype) 
       }
     }
   settle_dtypes(program, specs, dtype);
+  for (auto& [name, spec] : specs) {
+    constexpr std::string_view kEnding = "_scale";
+    if (!name.ends_with(kEnding)) continue;
+    const auto matrix = specs.find(name.substr(0, name.size() - kEnding.size()));
+    if (matrix != specs.end() && matrix->second.dtype == SK_I8 && !matrix->second.shape.empty())
+      spec.int8_fan_in = std::max<int64_t>(matrix->second.shape.back(), 1);
+  }
   return specs;
 }
 

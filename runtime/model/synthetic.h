@@ -7,6 +7,7 @@
 //   vectors (norms, scales)     uniform in [0.9, 1.1)
 //   biases, corrections         uniform in [-0.02, 0.02)
 //   i8                          uniform in [-127, 127];  other integers and booleans 0 or 1
+//   X_scale of an i8 matrix X   near sqrt(3 / fan_in) / 127, so that X * X_scale has the deviation of a matrix
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ struct SourceSpec {
   std::string name;
   sk_dtype dtype = SK_F32;
   std::vector<int64_t> shape;
+  int64_t int8_fan_in = 0;  // of the i8 matrix `X` when this is its `X_scale`
 };
 
 /// The source tensors of a program, by name. A source of one declaration alone has that declaration's shape;

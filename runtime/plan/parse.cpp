@@ -173,12 +173,12 @@ class ProgramReader {
     if (!title) return false;
     f_->name = std::move(*title);
     bool known = false;
-    for (const Phase phase : {Phase::None, Phase::Prefill, Phase::Decode, Phase::Draft})
+    for (const Phase phase : {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode})
       if (!known && r_.accept(plan::name(phase))) {
         f_->phase = phase;
         known = true;
       }
-    if (!known) return r_.expected("a phase: `none`, `prefill`, `decode` or `draft`");
+    if (!known) return r_.expected("a phase: `none`, `prefill`, `decode`, `draft_prefill` or `draft_decode`");
     f_->body = f_->add_region();
     if (!r_.expect("(")) return false;
     while (r_.ok() && !r_.is(")")) {

@@ -57,7 +57,7 @@ Attr default_attr(const Param& param) {
 }
 
 std::string_view name(Phase phase) {
-  constexpr std::string_view kNames[] = {"none", "prefill", "decode", "draft"};
+  constexpr std::string_view kNames[] = {"none", "prefill", "decode", "draft_prefill", "draft_decode"};
   return kNames[static_cast<size_t>(phase)];
 }
 

@@ -87,7 +87,9 @@ struct Region {
   std::vector<OpId> ops;  // the last one is a yield (or return in a body)
 };
 
-enum class Phase : uint8_t { None, Prefill, Decode, Draft };  // None: plain functions, scripts, consts
+/// None: plain functions, scripts, consts. A draft's phases run after the model's.
+enum class Phase : uint8_t { None, Prefill, Decode, DraftPrefill, DraftDecode };
+inline constexpr bool is_decode(Phase phase) { return phase == Phase::Decode || phase == Phase::DraftDecode; }
 std::string_view name(Phase phase);
 
 struct Function {

@@ -27,6 +27,8 @@ bool takes(Types types, const Type& t) {
     case Types::Float: return one_of({DType::F32, DType::BF16, DType::F16, DType::Stored});
     case Types::Index: return one_of({DType::I32, DType::I64}) || t.kind == Kind::HostList;
     case Types::Int: return one_of({DType::I8, DType::I32, DType::I64});
+    case Types::Int8: return one_of({DType::I8});
+    case Types::Int32: return one_of({DType::I32});
     case Types::Bool: return one_of({DType::Bool});
     case Types::Any: return t.is_tensor();
     case Types::Event: return false;
@@ -40,6 +42,8 @@ constexpr std::string_view describe(Types types) {
     case Types::Float: return "a float tensor";
     case Types::Index: return "an i32 or i64 tensor or a host list";
     case Types::Int: return "an integer tensor";
+    case Types::Int8: return "an i8 tensor";
+    case Types::Int32: return "an i32 tensor";
     case Types::Bool: return "a bool tensor";
     case Types::Any: return "a tensor";
     case Types::Event: return "an event";
@@ -187,7 +191,7 @@ class Verifier {
   // ---- ids in range, each thing owned once
   void ids() {
     const Function& f = *f_;
-    if (f.phase > Phase::Draft) say("unknown phase {}", static_cast<int>(f.phase));
+    if (f.phase > Phase::DraftDecode) say("unknown phase {}", static_cast<int>(f.phase));
     place(f.loc, "it");
     for (const Type& t : f.results)
       if (!type_ok(t)) say("a result has the malformed type {}", type(t));

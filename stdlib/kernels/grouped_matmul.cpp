@@ -3,6 +3,7 @@
 // x [R, K]; w [G, K, N], or [G, N, K] with transpose_weight; group_list [G] holds running ends (type 0) or
 // counts (type 1). A tile is a range of columns of one group, for its rows. Groups are dealt out tile by tile
 // because many are empty; one more group stands for the rows past the sum, which are zero.
+#include "stdlib/kernels/groups.h"
 #include "stdlib/kernels/products.h"
 
 using namespace skdsl::kernels;
@@ -18,31 +19,18 @@ SK_KERNEL(grouped_matmul) {
   const uint32_t k_axis = call->attr[1].i != 0 ? 2 : 1, n_axis = 3 - k_axis;
   Matrix w{weight.data,        dtype_of(weight),      weight.dim[k_axis],
            weight.dim[n_axis], weight.stride[k_axis], weight.stride[n_axis]};
-  const int64_t rows = x.dim[0], tiles = tile_count(w);
-  int64_t begin = 0;
-  for (int64_t g = 0; g <= weight.dim[0]; ++g) {
+  const int64_t tiles = tile_count(w);
+  for_groups(*call, groups, counts, x.dim[0], block, [&](int64_t g, int64_t begin, int64_t end) {
     const bool rest = g == weight.dim[0];
-    int64_t end = rows;
-    if (!rest) {
-      const int64_t entry = index_at(groups, g * groups.stride[0]);
-      end = counts && entry >= 0 && entry <= rows ? begin + entry : entry;
-      if (end < begin || end > rows) {
-        // The remaining rows belong to nobody.
-        if (block == 0) report_index(*call, entry, rows + 1, g);
-        end = begin;
+    if (!rest) w.data = at(weight, g * weight.stride[0]);
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      if ((g + tile) % blocks != block) continue;
+      if (!rest) {
+        multiply_tile(x, w, nullptr, begin, end, tile, workspace_of(*call, block), y);
+        continue;
       }
-      w.data = at(weight, g * weight.stride[0]);
+      const int64_t from = tile * tile_columns(w), to = std::min(w.n, from + tile_columns(w));
+      for (int64_t r = begin; r < end; ++r) zero(at(y, r * y.stride[0] + from), dtype_of(y), to - from);
     }
-    if (begin < end)
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        if ((g + tile) % blocks != block) continue;
-        if (!rest) {
-          multiply_tile(x, w, nullptr, begin, end, tile, workspace_of(*call, block), y);
-          continue;
-        }
-        const int64_t from = tile * tile_columns(w), to = std::min(w.n, from + tile_columns(w));
-        for (int64_t r = begin; r < end; ++r) zero(at(y, r * y.stride[0] + from), dtype_of(y), to - from);
-      }
-    begin = end;
-  }
+  });
 }

@@ -262,9 +262,8 @@ TEST_F(BadInput, MissingTensor) {
 
 TEST_F(BadInput, MisshapenTensor) {
   const fs::path model = copy("llama");
-  edit_header(model / "model.safetensors", [](Json& h) {
-    h["model.layers.0.self_attn.q_proj.weight"]["shape"] = {32, 128};
-  });
+  edit_header(model / "model.safetensors",
+              [](Json& h) { h["model.layers.0.self_attn.q_proj.weight"]["shape"] = {32, 128}; });
   expect(run(llama(model, {"--prompt-ids", "1"})), cli::kInputHasErrors,
          {"model.layers.0.self_attn.q_proj.weight", "[32, 128]", "[64, 64]"});
 }
@@ -301,10 +300,16 @@ TEST_F(BadInput, ConfigThatChangesTheMathematics) {
          {"SK3018", "config.json", "`sliding_window`", "4096"});
   edit_config(model, [](Json& c) {
     c["sliding_window"] = nullptr;
-    c["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 4.0}};
+    c["rope_scaling"] = {{"rope_type", "longrope"}, {"factor", 4.0}};
   });
   expect(run(llama(model, {"--prompt-ids", "1"})), cli::kInputHasErrors,
-         {"SK3018", "config.json", "`rope_scaling`", "yarn"});
+         {"SK3016", "config.json", "rope_scaling", "longrope", "llama3"});
+  edit_config(model, [](Json& c) {
+    c["rope_scaling"] = nullptr;
+    c["quantization_config"] = {{"quant_method", "fp8"}};
+  });
+  expect(run(llama(model, {"--prompt-ids", "1"})), cli::kInputHasErrors,
+         {"SK3018", "config.json", "`quantization_config`", "fp8"});
 }
 
 TEST_F(BadInput, ConfigThatIsBroken) {

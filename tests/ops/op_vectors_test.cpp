@@ -38,6 +38,15 @@ struct Bench {
              sk_dtype dtype = SK_F32) {
     return run(op, attrs, operands, {{dtype, std::move(shape)}}).at(0);
   }
+  /// Quantised values; a case may say that a float engine can miss by one at a rounding boundary.
+  void check_quantised(const Tensor& got, const std::string& output) {
+    const auto slack = c.attrs.value("q_may_differ_by", int64_t{0});
+    const Tensor& want = c.out(output);
+    ASSERT_EQ(got.shape(), want.shape());
+    for (int64_t i = 0; i < want.elements(); ++i)
+      ASSERT_LE(std::abs(element(got, i) - element(want, i)), static_cast<double>(slack))
+          << c.name << "." << output << " element " << i << " on " << executor.name();
+  }
   void check(const Tensor& got, const std::string& output) {
     expect_close(got, c.out(output), c.abs, c.rel,
                  c.name + "." + output + " on " + std::string(executor.name()));
@@ -133,13 +142,29 @@ void rope(Bench& b) {
           "y");
 }
 
+// The two mscale rules of std/rope.sk in the terms of the record; the file itself is tested with the models.
+double yarn_mscale(double factor, double mscale) {
+  return factor <= 1 ? 1 : 0.1 * mscale * std::log(factor) + 1;
+}
+
 void rope_inv_freq(Bench& b) {
   // Position 1 turns by the frequency itself.
   const int64_t dim = b.integer("dim");
   Attrs attrs = {{"length", int64_t{2}}, {"dim", dim}, {"theta", b.real("theta")}};
-  if (!b.c.attrs.at("rope_scaling").is_null()) {
-    attrs["scaling"] = b.c.attrs.at("rope_scaling").at("type").get<std::string>();
-    attrs["factor"] = b.c.attrs.at("rope_scaling").at("factor").get<double>();
+  double attention_factor = 1;
+  if (const auto& scaling = b.c.attrs.at("rope_scaling"); !scaling.is_null()) {
+    attrs["scaling"] = scaling.value("type", scaling.value("rope_type", std::string()));
+    for (const char* key : {"factor", "beta_fast", "beta_slow"})
+      if (scaling.contains(key)) attrs[key] = scaling.at(key).get<double>();
+    if (scaling.contains("original_max_position_embeddings")) {
+      attrs["original_max_position_embeddings"] =
+          scaling.at("original_max_position_embeddings").get<int64_t>();
+      const double factor = scaling.at("factor").get<double>();
+      attention_factor =
+          yarn_mscale(factor, scaling.value("mscale", 1.0)) /
+          (scaling.contains("mscale") ? yarn_mscale(factor, scaling.at("mscale_all_dim").get<double>()) : 1);
+      attrs["attention_factor"] = attention_factor;
+    }
   }
   const TensorType type{SK_F32, {2, dim / 2}};
   const auto tables = b.run(Opcode::RopeTable, attrs, {}, {type, type});
@@ -148,6 +173,84 @@ void rope_inv_freq(Bench& b) {
     got.data<float>()[i] =
         static_cast<float>(std::atan2(element(tables[1], dim / 2 + i), element(tables[0], dim / 2 + i)));
   b.check(got, "inv_freq");
+  Tensor factor = Tensor::empty(SK_F32, std::vector<int64_t>{1});
+  factor.data<float>()[0] = static_cast<float>(element(tables[0], 0));  // the cosine of position 0
+  b.check(factor, "cos_sin_factor");
+}
+
+void dynamic_quant(Bench& b) {
+  const Tensor& x = b.c.in("x");
+  const Tensor smooth = b.c.inputs.contains("smooth") ? b.c.in("smooth") : Tensor{};
+  const auto got =
+      b.run(Opcode::DynamicQuant, {}, {x, smooth}, {{SK_I8, x.shape()}, {SK_F32, {x.shape()[0]}}});
+  b.check_quantised(got[0], "q");
+  b.check(got[1], "scale");
+}
+
+void weight_quant(Bench& b) {
+  const Tensor& w = b.c.in("w");
+  const auto got = b.run(Opcode::DynamicQuant, {}, {w, {}}, {{SK_I8, w.shape()}, {SK_F32, {w.shape()[0]}}});
+  b.check_quantised(got[0], "q");
+  b.check(got[1], "scale");
+}
+
+void quant_matmul(Bench& b) {
+  const Tensor &x = b.c.in("x_q"), &w = b.c.in("w_q");
+  const std::vector<int64_t> shape{x.shape()[0], w.shape()[0]};
+  b.check(b.one(Opcode::QuantMatmul, {{"transpose_x2", true}}, {x, w, {}, {}}, shape, SK_I32), "acc");
+  const Attrs f32 = {{"output_dtype", std::string("f32")}};
+  Attrs transposed = f32;
+  transposed["transpose_x2"] = true;
+  b.check(b.one(Opcode::QuantMatmul, transposed, {x, w, b.c.in("w_scale"), b.c.in("x_scale")}, shape), "y");
+  const Tensor wt = b.one(Opcode::Transpose, {{"axis0", int64_t{0}}, {"axis1", int64_t{1}}}, {w},
+                          {w.shape()[1], w.shape()[0]}, SK_I8);
+  b.check(b.one(Opcode::QuantMatmul, f32, {x, wt, b.c.in("w_scale"), b.c.in("x_scale")}, shape), "y");
+}
+
+void grouped_quant_matmul(Bench& b) {
+  const Tensor &x = b.c.in("x_q"), &w = b.c.in("w_q");
+  const Attrs attrs = {{"group_list_type", b.integer("group_list_type")},
+                       {"output_dtype", std::string("f32")},
+                       {"transpose_weight", true}};
+  b.check(b.one(Opcode::GroupedQuantMatmul, attrs,
+                {x, w, b.c.in("group_list"), b.c.in("w_scale"), b.c.in("x_scale")}, b.c.out("y").shape()),
+          "y");
+}
+
+void dequant_swiglu_quant(Bench& b) {
+  const Tensor& acc = b.c.in("acc");
+  const int64_t rows = acc.shape()[0], half = acc.shape()[1] / 2;
+  const auto got = b.run(Opcode::DequantSwigluQuant, {{"activate_left", true}},
+                         {acc, b.c.in("weight_scale"), b.c.in("activation_scale"), b.c.in("quant_scale"), {}},
+                         {{SK_I8, {rows, half}}, {SK_F32, {rows}}});
+  b.check_quantised(got[0], "q");
+  b.check(got[1], "scale");
+  // What is quantised, by operators of its own.
+  const Tensor v = b.one(Opcode::Mul, {},
+                         {b.one(Opcode::Mul, {},
+                                {b.one(Opcode::Cast, {{"dtype", std::string("f32")}}, {acc}, acc.shape()),
+                                 b.c.in("weight_scale")},
+                                acc.shape()),
+                          b.reshaped(b.c.in("activation_scale"), {rows, 1})},
+                         acc.shape());
+  b.check(b.one(Opcode::Swiglu, {}, {v}, {rows, half}), "act");
+}
+
+// [K, N] -> [N/c0, K/16, 16, c0], and a cache [block, slot, dim] -> [block, dim/c0, slot, c0].
+void layout(Bench& b) {
+  const Tensor& nd = b.c.in("nd");
+  const auto shape = nd.shape();
+  const int64_t c0 = b.integer("c0"), columns = shape.back() / c0;
+  const auto swapped = [&](const Tensor& x, int64_t axis0, int64_t axis1) {
+    auto to = x.shape();
+    std::swap(to[static_cast<size_t>(axis0)], to[static_cast<size_t>(axis1)]);
+    return b.one(Opcode::Transpose, {{"axis0", axis0}, {"axis1", axis1}}, {x}, to, SK_I32);
+  };
+  const auto reshaped = [&](const Tensor& x, const std::vector<int64_t>& to) {
+    return b.one(Opcode::Reshape, {{"shape", to}}, {x}, to, SK_I32);
+  };
+  if (shape.size() == 3) return b.check(swapped(reshaped(nd, {shape[0], shape[1], columns, c0}), 1, 2), "nz");
+  b.check(swapped(swapped(reshaped(nd, {shape[0] / 16, 16, columns, c0}), 1, 2), 0, 1), "nz");
 }
 
 void gqa_paged_attention(Bench& b) {
@@ -266,17 +369,23 @@ struct Suite {
 constexpr Suite kSuites[] = {
     {"add_rms_norm", add_rms_norm},
     {"argmax", argmax},
+    {"dequant_swiglu_quant", dequant_swiglu_quant},
+    {"dynamic_quant", dynamic_quant},
     {"gqa_paged_attention", gqa_paged_attention},
     {"grouped_matmul", grouped_matmul},
+    {"grouped_quant_matmul", grouped_quant_matmul},
+    {"layout", layout},
     {"mla_paged_attention", mla_paged_attention},
     {"mla_prolog", mla_prolog},
     {"moe_dispatch_combine", moe_dispatch_combine},
     {"moe_gating_topk", moe_gating_topk},
+    {"quant_matmul", quant_matmul},
     {"rms_norm", rms_norm},
     {"rope", rope},
     {"rope_inv_freq", rope_inv_freq},
     {"softmax", softmax},
     {"swiglu", swiglu},
+    {"weight_quant", weight_quant},
 };
 
 class OpVectors : public testing::TestWithParam<Suite> {};

@@ -18,14 +18,17 @@ double number(const nlohmann::json& j) {
 
 Tensor tensor(const nlohmann::json& j) {
   const auto shape = j.at("shape").get<std::vector<int64_t>>();
-  const bool is_float = j.at("dtype") == "f32";
-  EXPECT_TRUE(is_float || j.at("dtype") == "i32") << j.at("dtype");
-  Tensor t = Tensor::empty(is_float ? SK_F32 : SK_I32, shape);
+  const auto dtype = j.at("dtype").get<std::string>();
+  const bool is_float = dtype == "f32", is_i8 = dtype == "i8";
+  EXPECT_TRUE(is_float || is_i8 || dtype == "i32") << dtype;
+  Tensor t = Tensor::empty(is_float ? SK_F32 : is_i8 ? SK_I8 : SK_I32, shape);
   const auto& data = j.at("data");
   EXPECT_EQ(static_cast<int64_t>(data.size()), t.elements());
   for (size_t i = 0; i < data.size(); ++i)
     if (is_float)
       t.data<float>()[i] = static_cast<float>(number(data[i]));
+    else if (is_i8)
+      t.data<int8_t>()[i] = data[i].get<int8_t>();
     else
       t.data<int32_t>()[i] = data[i].get<int32_t>();
   return t;

@@ -355,7 +355,7 @@ std::string RandomSk::member(int depth) {
              params(1) + result(2) + " " + statements(depth);
     default:
       return name() + " = " + (chance(70) ? "Mla(" + list(1, 3, true) + ")" : expression(2)) +
-             (chance(50) ? from() : "");
+             (chance(50) ? from() : "") + guard(1, false);
   }
 }
 

@@ -130,28 +130,62 @@ OpCase rope(Random& random, const CaseOptions& o) {
   return c;
 }
 
+/// The frequency of pair i as transformers' modeling_rope_utils has it, in its own steps.
+double rope_frequency(const std::string& scaling, double theta, double dim, double i, double factor,
+                      double length) {
+  const double plain = 1 / std::pow(theta, 2 * i / dim);
+  const double pi = 3.14159265358979323846;
+  if (scaling == "linear") return plain / factor;
+  if (scaling == "yarn") {
+    const auto correction = [&](double turns) {
+      return dim * std::log(length / (turns * 2 * pi)) / (2 * std::log(theta));
+    };
+    const double low = std::max(std::floor(correction(32)), 0.0);
+    const double high = std::min(std::ceil(correction(1)), dim - 1);
+    const double ramp = std::clamp((i - low) / (low == high ? 0.001 : high - low), 0.0, 1.0);
+    const double extrapolated = 1 - ramp;
+    return plain / factor * (1 - extrapolated) + plain * extrapolated;
+  }
+  if (scaling == "llama3") {
+    const double wave = 2 * pi / plain, low = 1, high = 4;
+    if (wave < length / high) return plain;
+    if (wave > length / low) return plain / factor;
+    const double smooth = (length / wave - low) / (high - low);
+    return (1 - smooth) * plain / factor + smooth * plain;
+  }
+  return plain;
+}
+
 OpCase rope_table(Random& random, const CaseOptions& o) {
   OpCase c;
   const int64_t length = o.empty ? 0 : random.between(1, 300), half = random.between(1, 40);
-  const double theta = random.chance(0.5) ? 1e4 : 1e7, factor = random.chance(0.5) ? 1.0 : 2.5;
+  constexpr const char* kScalings[] = {"default", "linear", "yarn", "llama3"};
+  const std::string scaling = kScalings[random.between(0, 3)];
+  const double theta = random.chance(0.5) ? 1e4 : 1e7,
+               factor = scaling == "default" ? 1.0 : random.real(1, 40);
+  const int64_t original = random.between(2, 9000);
+  const double attention_factor = random.chance(0.5) ? 1.0 : random.real(0.5, 2);
   c.attrs = {{"length", length},
              {"dim", 2 * half},
              {"theta", theta},
              {"factor", factor},
-             {"scaling", std::string(factor == 1.0 ? "default" : "linear")}};
+             {"original_max_position_embeddings", original},
+             {"attention_factor", attention_factor},
+             {"scaling", scaling}};
   c.results = {{SK_F32, {length, half}}, {SK_F32, {length, half}}};
   c.reference = [=] {
     std::vector<Values> out(2);
     for (int64_t p = 0; p < length; ++p)
       for (int64_t i = 0; i < half; ++i) {
-        const double angle = static_cast<double>(p) / factor *
-                             std::pow(theta, -static_cast<double>(i) / static_cast<double>(half));
-        out[0].push_back(std::cos(angle));
-        out[1].push_back(std::sin(angle));
+        const double angle = static_cast<double>(p) *
+                             rope_frequency(scaling, theta, 2.0 * static_cast<double>(half),
+                                            static_cast<double>(i), factor, static_cast<double>(original));
+        out[0].push_back(std::cos(angle) * attention_factor);
+        out[1].push_back(std::sin(angle) * attention_factor);
       }
     return out;
   };
-  c.abs = 6e-8;
+  c.abs = 1.2e-7;
   return c;
 }
 

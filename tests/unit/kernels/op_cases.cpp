@@ -9,8 +9,8 @@ namespace skdsl::test {
 
 std::vector<CaseRow> all_cases() {
   std::vector<CaseRow> all;
-  for (auto part :
-       {elementwise_cases(), reduction_cases(), layout_cases(), matrix_cases(), layer_cases(), moe_cases()})
+  for (auto part : {elementwise_cases(), reduction_cases(), layout_cases(), matrix_cases(), layer_cases(),
+                    moe_cases(), quant_cases()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

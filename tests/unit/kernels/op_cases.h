@@ -76,6 +76,7 @@ std::vector<CaseRow> layout_cases();
 std::vector<CaseRow> matrix_cases();
 std::vector<CaseRow> layer_cases();
 std::vector<CaseRow> moe_cases();
+std::vector<CaseRow> quant_cases();
 
 inline const std::vector<sk_dtype> kFloatTypes = {SK_F32, SK_BF16, SK_F16};
 inline const std::vector<sk_dtype> kAllTypes = {SK_F32, SK_BF16, SK_F16, SK_I8, SK_I32, SK_I64, SK_BOOL};

@@ -153,7 +153,7 @@ TEST(Text, ErrorsNameTheLineAndWhatWasExpected) {
       {"program\nstate \"s\" : f32[T]", "line 2: `T` is not a symbol of the program"},
       {"program\nunused \"a\\q\"", "line 2: expected a string, found a string that does not end or has an unknown escape"},
       {"program\nunused \"open\nx\"", "line 2: expected a string, found a string that does not end or has an unknown escape"},
-      {"program\nfunc \"f\" late", "line 2: expected a phase: `none`, `prefill`, `decode` or `draft`, found `late`"},
+      {"program\nfunc \"f\" late", "line 2: expected a phase: `none`, `prefill`, `decode`, `draft_prefill` or `draft_decode`, found `late`"},
       {"program\nfunc \"f\" none () -> () {\n  %0 = rmsnorm", "line 3: expected an operator, found `rmsnorm`"},
       {"program\nfunc \"f\" none () -> () {\n  return %3\n}", "line 4: %3 is not defined before it is used"},
       {"program\nfunc \"f\" none (x = %0 : f32[]) -> () {\n  %0 = exp %0 : f32[]\n}", "line 4: %0 is defined twice"},
@@ -167,6 +167,18 @@ TEST(Text, ErrorsNameTheLineAndWhatWasExpected) {
     const auto p = parse_program(w.text);
     ASSERT_FALSE(p.has_value()) << w.text;
     EXPECT_EQ(p.error().message, "plan text, " + std::string(w.message)) << w.text;
+  }
+}
+
+TEST(Text, EveryPhaseReadsBack) {
+  for (const Phase phase : {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode}) {
+    const auto p = parse_program("program\nfunc \"f\" " + std::string(name(phase)) + " () -> () {\n  return\n}");
+    ASSERT_TRUE(p.has_value()) << p.error().message;
+    EXPECT_EQ(p->functions[0].phase, phase);
+    EXPECT_EQ(is_decode(phase), phase == Phase::Decode || phase == Phase::DraftDecode);
+    const auto again = parse_program(print(*p));
+    ASSERT_TRUE(again.has_value()) << print(*p);
+    EXPECT_EQ(again->functions[0].phase, phase);
   }
 }
 
