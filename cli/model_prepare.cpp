@@ -5,6 +5,7 @@
 #include "cli/model_run.h"
 #include "runtime/model/drafts.h"
 #include "runtime/model/hf_config.h"
+#include "runtime/model/tied_head.h"
 #include "runtime/model/tokenizer.h"
 
 namespace skdsl::cli {
@@ -99,6 +100,9 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     if (!s) return tl::unexpected(s.error());
     settings.items.push_back(std::move(*s));
   }
+  const config::Setting* const tied = settings.find("tie_word_embeddings");
+  if (p.checkpoint && tied && tied->value == Json(true))
+    if (auto ok = model::check_tied_head(*p.checkpoint, tied->origin); !ok) return tl::unexpected(ok.error());
 
   // Modes: a flag wins over --set, that over the run config.
   const config::Setting* mode = settings.find("exe_mode");
@@ -120,17 +124,21 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
 
   if (!from.empty()) p.origins["exe_mode"] = from;
 
-  const Json* torch_dtype =
-      p.hf_config.find("torch_dtype") ? p.hf_config.find("torch_dtype") : p.hf_config.find("dtype");
+  // transformers 5 writes `dtype`, before it `torch_dtype`; of both, `dtype` counts.
+  const Json* torch_dtype = nullptr;
+  for (const char* key : {"torch_dtype", "dtype"})
+    if (const Json* given = p.hf_config.find(key); given && !given->is_null()) torch_dtype = given;
   const config::Setting* dtype = settings.find("dtype");
   const Json chosen = dtype && dtype->layer != config::Layer::HfConfig ? dtype->value
-                      : torch_dtype && !torch_dtype->is_null()         ? *torch_dtype
+                      : torch_dtype                                    ? *torch_dtype
                                                                        : Json("bfloat16");
   built.dtype = chosen.is_string() ? chosen.as_string() : to_json(chosen);
+  if (built.dtype.starts_with("torch.")) built.dtype.erase(0, std::string_view("torch.").size());
   if (dtype && dtype->layer != config::Layer::HfConfig)
     p.origins["dtype"] = dtype->origin;
-  else if (torch_dtype && !torch_dtype->is_null())
-    p.origins["dtype"] = "torch_dtype of config.json";
+  else if (torch_dtype)
+    p.origins["dtype"] =
+        fmt::format("{} of config.json", torch_dtype == p.hf_config.find("dtype") ? "dtype" : "torch_dtype");
   if (built.dtype == "f32") built.dtype = "float32";
   if (built.dtype == "bf16") built.dtype = "bfloat16";
   if (built.dtype != "float32" && built.dtype != "bfloat16" && built.dtype != "float16")
