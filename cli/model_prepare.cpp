@@ -161,7 +161,10 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     return s->value_or(otherwise);
   };
   int64_t positions = 2048;
-  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0) {
+  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && !m->is_null()) {
+    if (!m->is_int() || m->as_int() < 1)
+      return fail("config.json: `max_position_embeddings` is " + to_json(*m) +
+                  ", an integer of at least 1 is required");
     positions = m->as_int();
     p.origins["max_seq_len"] = "max_position_embeddings of config.json";
   }

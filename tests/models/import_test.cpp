@@ -207,6 +207,8 @@ const Refusal kRefusals[] = {
     {"llama", R"({"text_config":{"hidden_size":8}})", {"`text_config`"}},
     {"llama", R"({"rms_norm_eps":"small"})", {"`rms_norm_eps`", "\"small\"", "a number"}},
     {"llama", R"({"hidden_size":1e300})", {"`hidden_size`", "an integer"}},
+    {"llama", R"({"max_position_embeddings":"256"})", {"`max_position_embeddings` is \"256\"", "at least 1"}},
+    {"llama", R"({"max_position_embeddings":0})", {"`max_position_embeddings` is 0"}},
     {"llama", R"({"dtype":"int8"})", {"dtype `int8`", "float32, bfloat16 or float16"}},
 };
 
@@ -395,6 +397,20 @@ TEST(Import, CompanionFiles) {
   EXPECT_EQ(tokenizer.exit, 0) << tokenizer.err;
   EXPECT_NE(tokenizer.err.find("warning: "), tokenizer.err.npos) << tokenizer.err;
   EXPECT_NE(tokenizer.err.find("tokenizer.json"), tokenizer.err.npos) << tokenizer.err;
+}
+
+TEST(Import, NamesThatAShellOrAYamlFileWouldTakeApart) {
+  const TemporaryFolder parent;
+  const std::string odd = parent / "my model's\n- folder";
+  std::filesystem::copy(source_path("tests/models/golden/llama"), odd);
+  const std::string yaml = parent / "run config.yaml";
+  const CommandResult r = run_command({"import", odd, "-o", yaml});
+  ASSERT_EQ(r.exit, 0) << r.err;
+  EXPECT_NE(r.out.find("my model'\\''s"), r.out.npos) << r.out;
+  EXPECT_NE(r.out.find("run config.yaml'"), r.out.npos) << r.out;
+  EXPECT_EQ(
+      run_command({"run", model_of("llama"), "--weights", odd, "--config", yaml, "--prompt-ids", "1"}).exit,
+      0);
 }
 
 TEST(Import, ACacheThatWouldBeHugeIsCutInTheRunConfig) {
