@@ -39,7 +39,7 @@ void sort_keys(const Json& hf_config, const config::Settings& settings,
   const auto declares = [&](std::string_view key) { return declared.contains(key); };
   for (const auto& [key, value] : hf_config.as_object()) {
     if (declares(key)) {
-      (value.is_null() ? out.without_effect : out.used).push_back({key, value, ""});
+      out.used.push_back({key, value, ""});  // null too: what "not given" means is the model's affair
       continue;
     }
     const config::Setting setting{key, value, config::Layer::HfConfig, ""};

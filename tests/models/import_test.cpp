@@ -25,6 +25,9 @@ constexpr Folder kFolders[] = {
     {"qwen3_moe_bf16", "Qwen3MoeForCausalLM", "qwen3_moe.sk"},
     {"deepseek_v3", "DeepseekV3ForCausalLM", "deepseek_v3.sk"},
     {"deepseek_v3_bf16", "DeepseekV3ForCausalLM", "deepseek_v3.sk"},
+    {"llama3_biases", "LlamaForCausalLM", "llama.sk"},
+    {"qwen3_moe_mixed", "Qwen3MoeForCausalLM", "qwen3_moe.sk"},
+    {"deepseek_v3_plain_query", "DeepseekV3ForCausalLM", "deepseek_v3.sk"},
     {"deepseek_v3_mtp", "DeepseekV3ForCausalLM", "deepseek_v3.sk"},
     {"longcat_flash", "LongcatFlashForCausalLM", "longcat.sk"},
     {"longcat_flash_awkward", "LongcatFlashForCausalLM", "longcat.sk"},
@@ -96,6 +99,13 @@ TEST(ImportFamilies, EveryRowHasItsModelFileAndItsFolder) {
       EXPECT_EQ((*found)->architecture, family.architecture);
     }
   }
+}
+
+TEST(ImportFamilies, EveryRecordedFolderIsImported) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path("tests/models/golden")))
+    EXPECT_TRUE(std::any_of(std::begin(kFolders), std::end(kFolders),
+                            [&](const Folder& f) { return entry.path().filename() == f.name; }))
+        << entry.path();
 }
 
 TEST(ImportFamilies, EveryDefaultIsAKeyThatTheModelDeclares) {
