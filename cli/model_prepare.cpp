@@ -44,6 +44,20 @@ Expected<std::optional<int64_t>> int_setting(const config::Settings& settings, s
   return std::optional<int64_t>(s->value.as_int());
 }
 
+/// Every layer has a tensor at least. A number that cannot be true is said before millions of layers are
+/// built.
+Expected<void> check_layer_count(const config::Settings& settings, const model::Checkpoint& checkpoint) {
+  const auto tensors = static_cast<int64_t>(checkpoint.tensors().size());
+  for (const char* key : {"num_hidden_layers", "num_layers"}) {
+    const config::Setting* const s = settings.find(key);
+    if (!s || !s->value.is_number() || s->value.as_double() <= static_cast<double>(tensors)) continue;
+    return fail(fmt::format("{} sets `{}` to {}, but `{}` has only {} tensors", s->origin, key,
+                            to_json(s->value), checkpoint.path().string(), tensors),
+                {"help: do weights and config.json belong together?"});
+  }
+  return {};
+}
+
 Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& options, Prepared& p) {
   std::string folder = options.weights;
   if (folder == "synthetic" || folder.starts_with("synthetic:")) {
@@ -100,6 +114,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     if (!s) return tl::unexpected(s.error());
     settings.items.push_back(std::move(*s));
   }
+  if (p.checkpoint && p.checkpoint->has_weights())
+    if (auto ok = check_layer_count(settings, *p.checkpoint); !ok) return tl::unexpected(ok.error());
   const config::Setting* const tied = settings.find("tie_word_embeddings");
   if (p.checkpoint && tied && tied->value == Json(true))
     if (auto ok = model::check_tied_head(*p.checkpoint, tied->origin); !ok) return tl::unexpected(ok.error());

@@ -103,9 +103,9 @@ TEST(ImportFamilies, EveryRowHasItsModelFileAndItsFolder) {
 
 TEST(ImportFamilies, EveryRecordedFolderIsImported) {
   for (const auto& entry : std::filesystem::directory_iterator(source_path("tests/models/golden")))
-    EXPECT_TRUE(std::any_of(std::begin(kFolders), std::end(kFolders),
-                            [&](const Folder& f) { return entry.path().filename() == f.name; }))
-        << entry.path();
+    EXPECT_TRUE(std::any_of(std::begin(kFolders), std::end(kFolders), [&](const Folder& f) {
+      return entry.path().filename() == f.name;
+    })) << entry.path();
 }
 
 TEST(ImportFamilies, EveryDefaultIsAKeyThatTheModelDeclares) {
@@ -219,6 +219,8 @@ const Refusal kRefusals[] = {
     {"llama", R"({"hidden_size":1e300})", {"`hidden_size`", "an integer"}},
     {"llama", R"({"max_position_embeddings":"256"})", {"`max_position_embeddings` is \"256\"", "at least 1"}},
     {"llama", R"({"max_position_embeddings":0})", {"`max_position_embeddings` is 0"}},
+    {"llama", R"({"num_hidden_layers":1000000})", {"`num_hidden_layers` to 1000000", "has only 21 tensors"}},
+    {"longcat_flash_w8a8", R"({"num_layers":1e6})", {"`num_layers` to 1000000.0", "tensors"}},
     {"llama", R"({"dtype":"int8"})", {"dtype `int8`", "float32, bfloat16 or float16"}},
 };
 
