@@ -52,7 +52,7 @@ void sort_keys(const Json& hf_config, const config::Settings& settings,
 }
 
 /// generation_config.json and tokenizer files; what is there and not understood is a warning, as for `run`.
-Expected<void> read_companions(const Json& hf_config, Imported& out) {
+Expected<void> read_companions(const Json& hf_config, int64_t vocab_size, Imported& out) {
   const fs::path at(out.folder);
   const fs::path folder = fs::is_directory(at) ? at : at.parent_path();
   auto generation = model::read_generation_config(folder);
@@ -68,7 +68,12 @@ Expected<void> read_companions(const Json& hf_config, Imported& out) {
     out.warnings.push_back(tokenizer.error().message + "; prompts must be token ids");
     return {};
   }
-  out.tokenizer = "tokenizer.json";
+  for (const char* name : {"tokenizer.model", "tokenizer.json"})
+    if (fs::exists(folder / name)) out.tokenizer = name;
+  if (vocab_size > 0 && tokenizer->vocab_size() > vocab_size)
+    out.warnings.push_back(
+        fmt::format("{} has ids up to {}, the model embeds {}; a prompt with a greater one is refused",
+                    out.tokenizer, tokenizer->vocab_size() - 1, vocab_size));
   return {};
 }
 
@@ -132,7 +137,8 @@ Expected<std::optional<Imported>> import_folder(const ImportOptions& options, di
   out.dtype = built.dtype;
   out.positions = built.max_seq_len;
   out.max_seq_len = std::min(built.max_seq_len, kMaxSeqLen);
-  if (auto ok = read_companions(*hf_config, out); !ok) return tl::unexpected(ok.error());
+  if (auto ok = read_companions(*hf_config, compiled->vocab_size, out); !ok)
+    return tl::unexpected(ok.error());
   if (checkpoint->has_weights()) {
     out.files = checkpoint->files().size();
     out.weights = model::inspect_weights(compiled->program, *checkpoint, !options.headers_only);

@@ -93,7 +93,8 @@ void Elaborator::check_settings() {
       const config::HfVerdict verdict = config::judge_hf_key(
           s, options_.settings, [&](std::string_view key) { return config_.find(key) != config_.end(); });
       if (verdict.kind == config::HfKind::Unsupported) {
-        report({}, diag::Id::UnsupportedConfig, s.origin, verdict.key, to_json(verdict.value)).help(verdict.text);
+        report({}, diag::Id::UnsupportedConfig, s.origin, verdict.key, to_json(verdict.value))
+            .help(verdict.text);
       } else if (verdict.kind == config::HfKind::Unknown && !s.value.is_null()) {
         report({}, diag::Id::UnknownConfigWarning, s.origin, s.key);
       } else {

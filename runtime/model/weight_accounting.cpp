@@ -217,7 +217,8 @@ Expected<void> check_values(const Checkpoint& checkpoint, const std::unordered_s
   error.message = fmt::format("`{}` has {} tensor{} with NaN or infinite values", checkpoint.path().string(),
                               bad, bad == 1 ? "" : "s");
   if (bad > kShown) error.notes.push_back(fmt::format("and {} more tensors", bad - kShown));
-  error.notes.push_back("help: results would become NaN without a trace of why; download or convert the checkpoint again");
+  error.notes.push_back(
+      "help: results would become NaN without a trace of why; download or convert the checkpoint again");
   return tl::unexpected(std::move(error));
 }
 

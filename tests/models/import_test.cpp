@@ -425,6 +425,21 @@ TEST(Import, NamesThatAShellOrAYamlFileWouldTakeApart) {
       0);
 }
 
+TEST(Import, ATokenizerWithMoreTokensThanTheModel) {
+  const BrokenFolder folder("longcat_flash");
+  std::filesystem::copy(source_path("examples/longcat-adder/tokenizer.json"), folder / "tokenizer.json");
+  EXPECT_EQ(run_command({"import", folder.path()}).err.find("warning"), std::string::npos);
+  folder.edit_json("tokenizer.json", [](Json& tokenizer) {
+    for (auto& [key, value] : tokenizer.as_object())
+      if (key == "model")
+        for (auto& [name, vocab] : value.as_object())
+          if (name == "vocab") vocab.set("zzz", 900);
+  });
+  const CommandResult r = run_command({"import", folder.path()});
+  EXPECT_EQ(r.exit, 0) << r.err;
+  EXPECT_NE(r.err.find("tokenizer.json has ids up to 900, the model embeds 80"), r.err.npos) << r.err;
+}
+
 TEST(Import, ACacheThatWouldBeHugeIsCutInTheRunConfig) {
   const BrokenFolder folder("llama");
   change(folder, R"({"max_position_embeddings":131072})");
