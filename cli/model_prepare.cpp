@@ -5,6 +5,7 @@
 #include "cli/model_run.h"
 #include "runtime/model/drafts.h"
 #include "runtime/model/hf_config.h"
+#include "runtime/model/tied_head.h"
 #include "runtime/model/tokenizer.h"
 
 namespace skdsl::cli {
@@ -41,6 +42,20 @@ Expected<std::optional<int64_t>> int_setting(const config::Settings& settings, s
     return fail(s->origin + ": `" + std::string(key) + "` is " + to_json(s->value) +
                 ", an integer of at least " + std::to_string(least) + " is required");
   return std::optional<int64_t>(s->value.as_int());
+}
+
+/// Every layer has a tensor at least. A number that cannot be true is said before millions of layers are
+/// built.
+Expected<void> check_layer_count(const config::Settings& settings, const model::Checkpoint& checkpoint) {
+  const auto tensors = static_cast<int64_t>(checkpoint.tensors().size());
+  for (const char* key : {"num_hidden_layers", "num_layers"}) {
+    const config::Setting* const s = settings.find(key);
+    if (!s || !s->value.is_number() || s->value.as_double() <= static_cast<double>(tensors)) continue;
+    return fail(fmt::format("{} sets `{}` to {}, but `{}` has only {} tensors", s->origin, key,
+                            to_json(s->value), checkpoint.path().string(), tensors),
+                {"help: do weights and config.json belong together?"});
+  }
+  return {};
 }
 
 Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& options, Prepared& p) {
@@ -99,6 +114,11 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     if (!s) return tl::unexpected(s.error());
     settings.items.push_back(std::move(*s));
   }
+  if (p.checkpoint && p.checkpoint->has_weights())
+    if (auto ok = check_layer_count(settings, *p.checkpoint); !ok) return tl::unexpected(ok.error());
+  const config::Setting* const tied = settings.find("tie_word_embeddings");
+  if (p.checkpoint && tied && tied->value == Json(true))
+    if (auto ok = model::check_tied_head(*p.checkpoint, tied->origin); !ok) return tl::unexpected(ok.error());
 
   // Modes: a flag wins over --set, that over the run config.
   const config::Setting* mode = settings.find("exe_mode");
@@ -120,17 +140,21 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
 
   if (!from.empty()) p.origins["exe_mode"] = from;
 
-  const Json* torch_dtype =
-      p.hf_config.find("torch_dtype") ? p.hf_config.find("torch_dtype") : p.hf_config.find("dtype");
+  // transformers 5 writes `dtype`, before it `torch_dtype`; of both, `dtype` counts.
+  const Json* torch_dtype = nullptr;
+  for (const char* key : {"torch_dtype", "dtype"})
+    if (const Json* given = p.hf_config.find(key); given && !given->is_null()) torch_dtype = given;
   const config::Setting* dtype = settings.find("dtype");
   const Json chosen = dtype && dtype->layer != config::Layer::HfConfig ? dtype->value
-                      : torch_dtype && !torch_dtype->is_null()         ? *torch_dtype
+                      : torch_dtype                                    ? *torch_dtype
                                                                        : Json("bfloat16");
   built.dtype = chosen.is_string() ? chosen.as_string() : to_json(chosen);
+  if (built.dtype.starts_with("torch.")) built.dtype.erase(0, std::string_view("torch.").size());
   if (dtype && dtype->layer != config::Layer::HfConfig)
     p.origins["dtype"] = dtype->origin;
-  else if (torch_dtype && !torch_dtype->is_null())
-    p.origins["dtype"] = "torch_dtype of config.json";
+  else if (torch_dtype)
+    p.origins["dtype"] =
+        fmt::format("{} of config.json", torch_dtype == p.hf_config.find("dtype") ? "dtype" : "torch_dtype");
   if (built.dtype == "f32") built.dtype = "float32";
   if (built.dtype == "bf16") built.dtype = "bfloat16";
   if (built.dtype != "float32" && built.dtype != "bfloat16" && built.dtype != "float16")
@@ -153,7 +177,10 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     return s->value_or(otherwise);
   };
   int64_t positions = 2048;
-  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && m->is_int() && m->as_int() > 0) {
+  if (const Json* m = p.hf_config.find("max_position_embeddings"); m && !m->is_null()) {
+    if (!m->is_int() || m->as_int() < 1)
+      return fail("config.json: `max_position_embeddings` is " + to_json(*m) +
+                  ", an integer of at least 1 is required");
     positions = m->as_int();
     p.origins["max_seq_len"] = "max_position_embeddings of config.json";
   }

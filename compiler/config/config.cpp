@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "compiler/config/hf_keys.h"
+
 namespace skdsl::config {
 
 std::string_view name(Layer layer) {
@@ -64,7 +66,9 @@ Json to_json_value(const YAML::Node& node) {
 }  // namespace
 
 void add_hf_config(const Json& config, const std::string& origin, Settings& settings) {
-  if (config.is_object()) add_object(config, "", Layer::HfConfig, origin, settings);
+  if (!config.is_object()) return;
+  add_object(config, "", Layer::HfConfig, origin, settings);
+  add_hf_second_names(config, origin, settings);
 }
 
 Expected<Setting> parse_set(std::string_view text) {
@@ -151,25 +155,6 @@ Expected<void> add_run_yaml(const std::string& path, Settings& settings) {
       }
     }
   }
-  return {};
-}
-
-HfVerdict judge_hf_key(std::string_view key, const Json& value) {
-#define SK_HF_HARMLESS(k) \
-  if (key == #k) return {HfKind::Harmless, ""};
-#define SK_HF_NEUTRAL(k, values)                                                        \
-  if (key == #k) {                                                                      \
-    const std::string text = to_json(value);                                            \
-    for (std::string_view rest = values; !rest.empty();) {                              \
-      const size_t bar = rest.find('|');                                                \
-      if (rest.substr(0, bar) == text || value.is_null()) return {HfKind::Neutral, ""}; \
-      rest = bar == std::string_view::npos ? std::string_view{} : rest.substr(bar + 1); \
-    }                                                                                   \
-    return {HfKind::OffNeutral, values};                                                \
-  }
-#include "compiler/config/hf_keys.def"
-#undef SK_HF_HARMLESS
-#undef SK_HF_NEUTRAL
   return {};
 }
 

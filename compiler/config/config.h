@@ -1,4 +1,4 @@
-// config — the layers of configuration and the table of Hugging Face keys
+// config — the layers of configuration
 //
 // Precedence: default in the file < config.json < run YAML < --set. Every effective value knows where it came
 // from.
@@ -22,7 +22,8 @@ struct Setting {
   std::string key;
   Json value;
   Layer layer = Layer::Default;
-  std::string origin;  // "weights/config.json", "run.yaml:12", "--set hidden_size=8"
+  std::string origin;    // "weights/config.json", "run.yaml:12", "--set hidden_size=8"
+  bool derived = false;  // from another key; nobody asked for it by this name
 };
 
 /// What the command line, files and flags give; the later layers win.
@@ -48,7 +49,8 @@ inline constexpr std::string_view kRuntimeNames[] = {"max_new_tokens", "next_n",
 inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      "max_seq_len", "block_size",
                                                      "kv_blocks", "batch_size", "world_size"};
 
-/// Appends the keys of a config.json (an object); nested objects become "group.member" too.
+/// Appends the keys of a config.json (an object); nested objects become "group.member" too, and keys that are
+/// given under their second name alone get their first.
 void add_hf_config(const Json& config, const std::string& origin, Settings& settings);
 
 /// Parses one "key=value" of --set; the value is a YAML scalar or flow list. A section's name may stand
@@ -58,13 +60,5 @@ Expected<Setting> parse_set(std::string_view text);
 /// Reads a run YAML: `model_config` (exe_mode and custom_params), `scheduler_config`, `data_config` and names
 /// of the file's own configuration. Errors name the line.
 Expected<void> add_run_yaml(const std::string& path, Settings& settings);
-
-enum class HfKind : uint8_t { Unknown, Harmless, Neutral, OffNeutral };
-struct HfVerdict {
-  HfKind kind = HfKind::Unknown;
-  std::string neutral;  // the neutral values, for messages
-};
-/// What an undeclared key of a config.json means.
-HfVerdict judge_hf_key(std::string_view key, const Json& value);
 
 }  // namespace skdsl::config

@@ -1,6 +1,8 @@
 // config — the file's `config` block under all layers of settings
 #include <algorithm>
+#include <cmath>
 
+#include "compiler/config/hf_keys.h"
 #include "compiler/sema/elaborator.h"
 
 namespace skdsl::sema {
@@ -87,13 +89,12 @@ void Elaborator::check_settings() {
     if (s.layer == config::Layer::HfConfig) {
       // Members of a group that nobody declares are judged with the group.
       if (dot != std::string::npos && !config_groups_.contains(s.key.substr(0, dot))) continue;
-      const config::HfVerdict verdict = config::judge_hf_key(s.key, s.value);
-      if (verdict.kind == config::HfKind::OffNeutral) {
-        auto r = report({}, diag::Id::UnsupportedConfig, s.origin, s.key, to_json(s.value));
-        r.help(
-            fmt::format("declare `{}` in the model's config and use it; without a declaration only {} is the "
-                        "same mathematics",
-                        s.key, verdict.neutral));
+      if (s.derived) continue;
+      const config::HfVerdict verdict = config::judge_hf_key(
+          s, options_.settings, [&](std::string_view key) { return config_.find(key) != config_.end(); });
+      if (verdict.kind == config::HfKind::Unsupported) {
+        report({}, diag::Id::UnsupportedConfig, s.origin, verdict.key, to_json(verdict.value))
+            .help(verdict.text);
       } else if (verdict.kind == config::HfKind::Unknown && !s.value.is_null()) {
         report({}, diag::Id::UnknownConfigWarning, s.origin, s.key);
       } else {
@@ -129,7 +130,8 @@ Value Elaborator::convert_setting(const config::Setting& s, NodeId type, const s
   const std::string_view word = a.text(type);
   if (word == "int") {
     if (j.is_int()) return Value::integer(j.as_int());
-    if (j.is_double() && j.as_double() == static_cast<double>(static_cast<int64_t>(j.as_double())))
+    // 2^63 is the first double that an integer cannot hold.
+    if (j.is_double() && std::abs(j.as_double()) < 0x1p63 && j.as_double() == std::trunc(j.as_double()))
       return Value::integer(static_cast<int64_t>(j.as_double()));
     return mismatch("an integer");
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -22,13 +23,32 @@ constexpr std::string_view kSingleFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 
 /// Weights in formats that we do not read; a folder of them must not pass for a folder without weights.
-bool is_foreign_weights(const fs::path& file) {
-  const std::string extension = file.extension().string();
+struct ForeignFormat {
+  std::string_view prefix, extension;  // of the file's name
+  std::string_view what, way_out;
+};
+constexpr std::string_view kSaveAgain =
+    "load the model with transformers and write it with save_pretrained(…, safe_serialization=True)";
+constexpr ForeignFormat kForeign[] = {
+    {"pytorch_model", ".bin", "a PyTorch pickle", kSaveAgain},
+    {"model", ".bin", "a PyTorch pickle", kSaveAgain},
+    {"", ".pt", "a PyTorch pickle", kSaveAgain},
+    {"", ".pth", "a PyTorch pickle", kSaveAgain},
+    {"", ".ckpt", "a PyTorch pickle", kSaveAgain},
+    {"", ".h5", "a Keras file", kSaveAgain},
+    {"", ".msgpack", "a Flax file", kSaveAgain},
+    {"", ".gguf", "a GGUF file", "take the Hugging Face folder that it was made from"},
+};
+const ForeignFormat* foreign_format(const fs::path& file) {
   const std::string name = file.filename().string();
-  if (extension == ".bin") return name.starts_with("pytorch_model");
-  for (const std::string_view known : {".gguf", ".pt", ".pth", ".ckpt", ".h5", ".msgpack"})
-    if (extension == known) return true;
-  return false;
+  for (const ForeignFormat& f : kForeign)
+    if (name.starts_with(f.prefix) && file.extension() == f.extension) return &f;
+  return nullptr;
+}
+
+std::string lower_first(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 /// What lies in a folder, sorted by name.
@@ -43,7 +63,7 @@ Expected<Listing> list(const fs::path& folder) {
   for (; !ec && it != fs::directory_iterator(); it.increment(ec)) {
     const fs::path& file = it->path();
     if (file.extension() == ".safetensors") found.safetensors.push_back(file.filename().string());
-    if (is_foreign_weights(file)) found.foreign.push_back(file.filename().string());
+    if (foreign_format(file)) found.foreign.push_back(file.filename().string());
   }
   if (ec)
     return fail_environment(fmt::format("cannot list the folder `{}`: {}", folder.string(), ec.message()));
@@ -106,7 +126,7 @@ Expected<Found> locate_shards(const fs::path& folder) {
   Found found;
   for (const auto& [shard, name] : shards) {
     std::error_code ec;
-    if (!fs::exists(folder / shard, ec)) {
+    if (!fs::exists(folder / shard, ec) && !fs::is_symlink(folder / shard, ec)) {
       return fail(
           fmt::format("`{}`: shard `{}` is missing (it holds `{}`)", index_file.string(), shard, name),
           {"help: download all files of the checkpoint into one folder"});
@@ -131,9 +151,10 @@ Expected<Found> locate(const fs::path& folder) {
                 {"help: add the index, or name one of the files instead of the folder"});
   }
   if (!listing->foreign.empty()) {
-    return fail(fmt::format("`{}` holds weights in a format that is not read: `{}`", folder.string(),
-                            listing->foreign[0]),
-                {"help: convert them to .safetensors"});
+    const ForeignFormat& format = *foreign_format(listing->foreign[0]);
+    return fail(fmt::format("`{}` holds weights in a format that is not read: `{}` is {}", folder.string(),
+                            listing->foreign[0], format.what),
+                {fmt::format("help: convert them to .safetensors: {}", format.way_out)});
   }
   if (fs::exists(folder / "config.json", ec)) return Found{};
   return fail(fmt::format("`{}` holds neither .safetensors files nor config.json", folder.string()),
@@ -174,8 +195,10 @@ Expected<Checkpoint> Checkpoint::open(const fs::path& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
   if (!fs::exists(status)) {
+    const bool absent = !ec || ec == std::errc::no_such_file_or_directory || ec == std::errc::not_a_directory;
     return fail_environment(
-        fmt::format("cannot open `{}`: there is no such folder or file", path.string()),
+        fmt::format("cannot open `{}`: {}", path.string(),
+                    absent ? "there is no such folder or file" : lower_first(ec.message())),
         {"help: expected a Hugging Face folder (config.json, *.safetensors) or one .safetensors file"});
   }
 

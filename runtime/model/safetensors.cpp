@@ -115,6 +115,7 @@ Expected<TensorInfo> read_entry(const std::string& name, const Json& entry, uint
 /// The tensors must follow one another from the first data byte to the last.
 Expected<void> check_cover(const std::vector<TensorInfo>& sorted, uint64_t available,
                            const std::string& where) {
+  // Overlaps first: a tensor in a wrong place leaves a hole too, and its name says more than the hole's.
   uint64_t at = 0;
   const TensorInfo* before = nullptr;
   for (const TensorInfo& t : sorted) {
@@ -123,13 +124,17 @@ Expected<void> check_cover(const std::vector<TensorInfo>& sorted, uint64_t avail
           fmt::format("`{}`: tensors `{}` and `{}` overlap: one ends at data byte {}, the other begins at {}",
                       where, before->name, t.name, at, t.offset));
     }
+    at = t.offset + t.bytes;
+    before = &t;
+  }
+  at = 0;
+  for (const TensorInfo& t : sorted) {
     if (t.offset > at) {
       return fail(
           fmt::format("`{}`: no tensor owns data bytes {} to {} (before `{}`); the format allows no holes",
                       where, at, t.offset, t.name));
     }
     at = t.offset + t.bytes;
-    before = &t;
   }
   if (at != available) {
     return fail(fmt::format("`{}`: no tensor owns the last {} of {} data bytes; the format allows no holes",

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "runtime/base/nearest.h"
+#include "runtime/model/finite.h"
 #include "runtime/model/weight_decl.h"
 
 namespace skdsl::model {
@@ -130,6 +131,8 @@ bool Accounting::check_dtype(const plan::WeightDecl& decl, const std::string& na
   const sk_dtype typed = plan::abi_dtype(decl.type.dtype);
   if (found.dtype == SK_NONE) {
     misfit(decl, name, found, "of a type that is not supported");
+  } else if (typed == SK_NONE && !is_float(found.dtype)) {
+    misfit(decl, name, found, "expected a float type, because the declaration names no other");
   } else if (typed != SK_NONE && !converts(found.dtype, typed)) {
     misfit(decl, name, found, fmt::format("expected {}", dtype_name(typed)));
   } else if (typed == SK_NONE && stored != SK_NONE && stored != found.dtype) {
@@ -197,6 +200,26 @@ std::string Accounting::neighbour(const std::string& name) const {
     limit = distance;
   }
   return best;
+}
+
+Expected<void> check_values(const Checkpoint& checkpoint, const std::unordered_set<std::string>& used) {
+  constexpr size_t kShown = 8;
+  Error error{ErrorKind::Input, {}, {}};
+  size_t bad = 0;
+  for (const TensorInfo& t : checkpoint.tensors()) {
+    if (!used.contains(t.name)) continue;
+    const auto found = non_finite(t.dtype, checkpoint.bytes(t));
+    if (!found || ++bad > kShown) continue;
+    error.notes.push_back(
+        fmt::format("`{}` in `{}` has {}", t.name, checkpoint.file_of(t).string(), describe(*found)));
+  }
+  if (bad == 0) return {};
+  error.message = fmt::format("`{}` has {} tensor{} with NaN or infinite values", checkpoint.path().string(),
+                              bad, bad == 1 ? "" : "s");
+  if (bad > kShown) error.notes.push_back(fmt::format("and {} more tensors", bad - kShown));
+  error.notes.push_back(
+      "help: results would become NaN without a trace of why; download or convert the checkpoint again");
+  return tl::unexpected(std::move(error));
 }
 
 std::vector<std::string> unread_tensors(const plan::Program& program, const Checkpoint& checkpoint,

@@ -84,6 +84,9 @@ class Accounting {
   std::vector<std::string> misfits_;
 };
 
+/// Looks through the tensors in `used` for NaN and infinite values; one error names them with their files.
+Expected<void> check_values(const Checkpoint& checkpoint, const std::unordered_set<std::string>& used);
+
 /// Tensors that nobody reads and nobody calls unused; a line for each name, or for each kind of name across
 /// layers.
 std::vector<std::string> unread_tensors(const plan::Program& program, const Checkpoint& checkpoint,

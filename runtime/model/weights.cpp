@@ -182,6 +182,8 @@ Expected<Weights> Weights::load(const plan::Program& program, const Checkpoint* 
     notes.push_back("help: name tensors that are not the model's with `unused \"…\"` in the model");
     return fail(fmt::format("`{}` holds tensors that the model does not read", where), std::move(notes));
   }
+  if (checkpoint)
+    if (auto ok = check_values(*checkpoint, accounting.used()); !ok) return tl::unexpected(ok.error());
   if (auto ok = check_memory(accounting.recipes(), options, weights.allocated_bytes_); !ok) {
     return tl::unexpected(ok.error());
   }
@@ -198,6 +200,23 @@ Expected<Weights> Weights::load(const plan::Program& program, const Checkpoint* 
     weights.by_path_.emplace(recipe.decl->path, at->second);
   }
   return weights;
+}
+
+WeightReport inspect_weights(const plan::Program& program, const Checkpoint& checkpoint, bool values) {
+  const CheckpointSources sources(checkpoint);
+  Accounting accounting(program, sources, &checkpoint);
+  for (const plan::WeightDecl& decl : program.weights) accounting.add(decl);
+  WeightReport report;
+  report.unread = unread_tensors(program, checkpoint, accounting.used());
+  for (const TensorInfo& t : checkpoint.tensors()) {
+    if (!accounting.used().contains(t.name)) continue;
+    ++report.tensors;
+    report.bytes += t.bytes;
+  }
+  auto ok = accounting.verdict(checkpoint.path().string());
+  if (ok && values) ok = check_values(checkpoint, accounting.used());
+  if (!ok) report.error = std::move(ok.error());
+  return report;
 }
 
 const Tensor* Weights::find(std::string_view path) const {

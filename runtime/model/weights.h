@@ -51,6 +51,17 @@ class Weights {
   uint64_t allocated_bytes_ = 0;
 };
 
+/// What a program would find in a checkpoint.
+struct WeightReport {
+  std::optional<Error> error;       // missing or misshapen tensors, or values that are no numbers
+  std::vector<std::string> unread;  // as Weights::warnings
+  int64_t tensors = 0;              // that the program reads
+  uint64_t bytes = 0;               // of these
+};
+
+/// Compares a program with a checkpoint without loading it; `values` looks through the bytes too.
+WeightReport inspect_weights(const plan::Program& program, const Checkpoint& checkpoint, bool values);
+
 /// Writes the folder that a program reads: model.safetensors with its source tensors, drawn from `seed` in
 /// `dtype` (or in the dtype that declarations name), and config.json. Loading it gives the same bits as
 /// loading with that seed.

@@ -1,8 +1,10 @@
-// Any bytes as a safetensors file: either an error, or tensors that lie inside the bytes and do not overlap.
+// Any bytes as a safetensors file: either an error that names the file, or tensors that lie inside the bytes
+// and do not overlap; all their values can be looked at.
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 
+#include "runtime/model/finite.h"
 #include "runtime/model/safetensors.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -16,6 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& t : *tensors) {
     if (t.offset < at || t.bytes > size || t.offset > size - t.bytes) std::abort();
     at = t.offset + t.bytes;
+    if (const auto found = skdsl::model::non_finite(t.dtype, file.subspan(t.offset, t.bytes)))
+      if (skdsl::model::describe(*found).empty()) std::abort();
   }
   return 0;
 }

@@ -1,7 +1,12 @@
 #include "runtime/model/checkpoint.h"
 
+#include <cmath>
+#include <limits>
+
+#include "runtime/model/finite.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/safetensors.h"
+#include "runtime/model/tied_head.h"
 #include "support.h"
 
 namespace skdsl::model {
@@ -292,6 +297,90 @@ TEST(Checkpoint, IndexAndShardsMustAgree) {
   dir.write("2.safetensors", safetensors(a, "y"));
   dir.write("model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");
   EXPECT_ERROR(Checkpoint::open(dir.path()), "tensor `a` is in two shards");
+}
+
+TEST(Checkpoint, ForeignFormatsSayWhatToDo) {
+  for (const auto& [name, what] : std::vector<std::pair<const char*, const char*>>{
+           {"pytorch_model-00001-of-00002.bin", "is a PyTorch pickle"},
+           {"model.bin", "save_pretrained"},
+           {"consolidated.00.pth", "is a PyTorch pickle"},
+           {"weights.pt", "is a PyTorch pickle"},
+           {"last.ckpt", "is a PyTorch pickle"},
+           {"tf_model.h5", "is a Keras file"},
+           {"flax_model.msgpack", "is a Flax file"},
+           {"q4.gguf", "is a GGUF file"}}) {
+    const TempDir dir;
+    dir.write("config.json", "{}");
+    dir.write(name, "x");
+    EXPECT_ERROR(Checkpoint::open(dir.path()), "`" + std::string(name) + "`");
+    EXPECT_ERROR(Checkpoint::open(dir.path()), what);
+    EXPECT_ERROR(Checkpoint::open(dir.path()), "help: convert them to .safetensors");
+  }
+}
+
+TEST(Checkpoint, LinksThatLeadNowhereAreNotAbsentFiles) {
+  const TempDir dir;
+  fs::create_symlink("loop", dir.path() / "loop");
+  EXPECT_ERROR(Checkpoint::open(dir.path() / "loop"), "too many levels of symbolic links");
+  fs::create_symlink("model.safetensors", dir.path() / "model.safetensors");
+  EXPECT_ERROR(Checkpoint::open(dir.path()), "too many levels of symbolic links");
+  EXPECT_ERROR(Checkpoint::open(dir.path()), "model.safetensors");
+  // As in a cache of the hub: links out of the folder are fine when they lead somewhere.
+  const TempDir cache;
+  fs::create_symlink(dir.write("blob", safetensors(kAB, kABData)), cache.path() / "model.safetensors");
+  EXPECT_OK(Checkpoint::open(cache.path()));
+  const TempDir sharded;
+  sharded.write("model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors"}})");
+  fs::create_symlink("1.safetensors", sharded.path() / "1.safetensors");
+  EXPECT_ERROR(Checkpoint::open(sharded.path()), "1.safetensors`: too many levels of symbolic links");
+}
+
+TEST(Checkpoint, UnreadableFilesSayWhy) {
+  if (::geteuid() == 0) GTEST_SKIP() << "skipped: root reads everything";
+  const TempDir dir;
+  fs::permissions(dir.write("model.safetensors", safetensors(kAB, kABData)), fs::perms::none);
+  EXPECT_ERROR(Checkpoint::open(dir.path()), "model.safetensors`: permission denied");
+}
+
+TEST(NonFinite, CountsAndFindsInEachType) {
+  const auto look = [](sk_dtype dtype, const std::string& bytes) {
+    const auto found = non_finite(dtype, std::as_bytes(std::span(bytes)));
+    return found ? describe(*found) : "fine";
+  };
+  const float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(look(SK_F32, bytes_of<float>({1, -0.0f, 3e38f, 1e-45f})), "fine");
+  EXPECT_EQ(look(SK_F32, bytes_of<float>({1, std::nanf(""), 2})), "1 NaN value, the first is element 1");
+  EXPECT_EQ(look(SK_F32, bytes_of<float>({inf, -inf})), "2 infinite values, the first is element 0");
+  EXPECT_EQ(look(SK_BF16, bytes_of<uint16_t>({0x7f7f, 0xff80})), "1 infinite value, the first is element 1");
+  EXPECT_EQ(look(SK_BF16, bytes_of<uint16_t>({0x7f81})), "1 NaN value, the first is element 0");
+  EXPECT_EQ(look(SK_F16, bytes_of<uint16_t>({0x7bff, 0xfe00, 0x7c00})),
+            "1 NaN and 1 infinite values, the first is element 1");
+  EXPECT_EQ(look(SK_I32, bytes_of<float>({inf})), "fine");
+  EXPECT_EQ(look(SK_F32, ""), "fine");
+  // Far in, beyond whole blocks, in bytes that are not aligned.
+  std::vector<float> many(100'001, 1.0f);
+  many.back() = inf;
+  const std::string shifted = "x" + bytes_of(many);
+  const auto found = non_finite(SK_F32, std::as_bytes(std::span(shifted)).subspan(1));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->first, 100'000);
+}
+
+TEST(TiedHead, AHeadThatDiffersIsRefused) {
+  const std::string header =
+      R"({"model.embed_tokens.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+      R"("lm_head.weight":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})";
+  const TempDir dir;
+  const auto check = [&](const std::string& file) {
+    const auto checkpoint = Checkpoint::open(dir.write("m.safetensors", file));
+    return checkpoint ? check_tied_head(*checkpoint, "config.json") : tl::unexpected(checkpoint.error());
+  };
+  EXPECT_OK(check(safetensors(header, bytes_of<float>({2, 2}))));
+  const auto differs = check(safetensors(header, bytes_of<float>({2, 3})));
+  EXPECT_ERROR(differs, "config.json sets `tie_word_embeddings` to true, but `lm_head.weight` in");
+  EXPECT_ERROR(differs, "true is supported where");
+  EXPECT_OK(
+      check(safetensors(R"({"lm_head.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", "abcd")));
 }
 
 TEST(Safetensors, ReadsTheHeaderThatItWrites) {

@@ -1,6 +1,7 @@
 #include "runtime/model/weights.h"
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "runtime/model/hf_config.h"
@@ -190,6 +191,33 @@ TEST(Weights, StoredSourcesMustHaveOneDtype) {
   EXPECT_ERROR(Weights::load(program, &checkpoint, {}), "must have one dtype, and others have f32");
 }
 
+TEST(Weights, ValuesThatAreNoNumbersAreNamed) {
+  const TempDir dir;
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const auto write = [&](const std::vector<float>& a, const std::vector<uint16_t>& b) {
+    dir.write("m.safetensors", safetensors(R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},)"
+                                           R"("b":{"dtype":"BF16","shape":[2],"data_offsets":[16,20]}})",
+                                           test::bytes_of(a) + test::bytes_of(b)));
+    return open(dir.path());
+  };
+  plan::Program program;
+  program.weights = {weight("a", DType::Stored, {4}, {{"a"}})};
+  const Checkpoint bad = write({1, -inf, 2, nan}, {0, 0x7fc0});
+  const auto result = Weights::load(program, &bad, {});
+  EXPECT_ERROR(result, "has 1 tensor with NaN or infinite values");
+  EXPECT_ERROR(result, "`a` in `" + (dir.path() / "m.safetensors").string() +
+                           "` has 1 NaN and 1 infinite values, the first is element 1");
+  const WeightReport report = inspect_weights(program, bad, true);
+  ASSERT_TRUE(report.error.has_value());
+  EXPECT_EQ(test::text_of(*report.error), test::error_text(result));
+  EXPECT_FALSE(inspect_weights(program, bad, false).error.has_value());
+  // What nobody reads may be anything.
+  const Checkpoint unread = write({1, 2, 3, 4}, {0, 0x7fc0});
+  EXPECT_OK(Weights::load(program, &unread, {}));
+  program.weights.push_back(weight("b", DType::F32, {2}, {{"b"}}));
+  EXPECT_ERROR(Weights::load(program, &unread, {}), "`b` in");
+}
+
 TEST(Weights, UnsupportedTypesAreErrorsOnlyWhenRead) {
   const TempDir dir;
   dir.write("m.safetensors", safetensors(R"({"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},)"
@@ -197,8 +225,12 @@ TEST(Weights, UnsupportedTypesAreErrorsOnlyWhenRead) {
                                          "abcd"));
   const Checkpoint checkpoint = open(dir.path());
   plan::Program program;
-  program.weights = {weight("a", DType::Stored, {2}, {{"a"}})};
+  program.weights = {weight("a", DType::I8, {2}, {{"a"}})};
   EXPECT_OK(Weights::load(program, &checkpoint, {}));
+  // Without a dtype of its own a declaration means floats; integers would be taken for them.
+  program.weights[0].type.dtype = DType::Stored;
+  EXPECT_ERROR(Weights::load(program, &checkpoint, {}), "is I8[2], expected a float type");
+  program.weights[0].type.dtype = DType::I8;
   program.weights.push_back(weight("b", DType::Stored, {2}, {{"b"}}));
   EXPECT_ERROR(Weights::load(program, &checkpoint, {}), "`b` in");
   EXPECT_ERROR(Weights::load(program, &checkpoint, {}), "F8_E4M3[2], of a type that is not supported");
