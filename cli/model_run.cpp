@@ -226,14 +226,9 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
   for (size_t i = 0; result && i < result->requests.size(); ++i)
     requests.push_back(Json::Object{{"prompt_ids", ids_json(run.prompts[i])},
                                     {"tokens", ids_json(result->requests[i].tokens)},
-<<<<<<< HEAD
-                                    {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)}});
-  std::set<std::string_view> scopes;
-=======
                                     {"text", texts[i] ? Json(*texts[i]) : Json(nullptr)},
                                     {"stop", kStopNames[static_cast<size_t>(result->requests[i].stop)]}});
-  std::vector<std::string> scopes;
->>>>>>> text
+  std::set<std::string_view> scopes;
   for (const plan::Context& ctx : run.compiled->program.contexts)
     if (ctx.kind == plan::Context::Kind::SuperKernel) scopes.insert(ctx.name);
   const superkernel::Report fusion = run.fusion.value_or(superkernel::Report{});
