@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "cli/watch.h"
 #include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
 #include "runtime/base/json.h"
@@ -60,6 +61,7 @@ struct RunState {
   std::vector<std::vector<int32_t>> prompts;
   std::optional<model::Weights> weights;
   std::optional<superkernel::Report> fusion;  // of the first decode graph
+  std::optional<Watch> watch;
   size_t diags_told = 0, errors_told = 0;        // printed already
   double load_ms = 0, compile_ms = 0;
 };
@@ -113,6 +115,15 @@ void tell_fusion(RunState& run) {
   std::string line = "super kernels: " + superkernel::summary(*run.fusion);
   if (run.fusion->ops_fused < run.fusion->ops_in_scopes) line += fmt::format("; `skdsl explain {}` tells why", run.options.file);
   info(run, line);
+}
+
+/// What --dump and --diagnose saw; the exit code.
+int tell_watch(RunState& run) {
+  if (!run.watch) return kDone;
+  if (run.watch->trouble()) return failed(run, *run.watch->trouble());
+  if (run.options.diagnose) info(run, fmt::format("{} kernels watched, none gave NaN", run.watch->kernels_seen()));
+  if (!run.options.dump.empty()) info(run, fmt::format("{} tensors written to {}", run.watch->files(), run.options.dump));
+  return kDone;
 }
 
 Expected<void> read_prompts(RunState& run) {
@@ -173,6 +184,11 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   so.print = [&run](std::string_view text) {
     (run.options.json ? run.context.err : run.context.out) << text;
   };
+  if (!run.options.dump.empty() || run.options.diagnose) {
+    run.watch.emplace(run.compiled->program, run.options.dump, run.options.diagnose);
+    if (auto ok = run.watch->start(); !ok) return ok;
+    so.observe = run.watch->observer();
+  }
   auto session = model::Session::create(
       run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
   if (!session) return tl::unexpected(session.error());
@@ -372,6 +388,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (logits)
     if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
   tell_fusion(run);
+  if (const int code = tell_watch(run); code != kDone) return code;
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
@@ -454,6 +471,7 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   auto results = run.session->call("main", {});
   if (!results) return interrupt.load() ? 130 : failed(run, results.error());
   tell_fusion(run);
+  if (const int code = tell_watch(run); code != kDone) return code;
   if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
   return 0;
 }

@@ -42,6 +42,8 @@ struct RunOptions : ModelOptions {
   int64_t threads = 0;
   std::string dump_logits;
   bool steps = false;
+  std::string dump;       // folder for `dump` statements
+  bool diagnose = false;  // hunt for the first NaN
   bool json = false;
 };
 

@@ -172,11 +172,11 @@ class Fuser {
     if (c.reason == FusionReason::Between || c.reason == FusionReason::Cycle) return;
     const FusionReasonRow& why = row(c.reason);
     if (c.reason != FusionReason::Bypass)
-      b_.diags.report(b_.span(t.loc), c.reason == FusionReason::Collective ? diag::Id::SuperKernelCollective : diag::Id::SuperKernelUnfused, info(t.code).name, why.reason).help(std::string(why.remedy));
+      b_.diags.report(b_.span(t.loc), c.reason == FusionReason::Collective ? diag::Id::SuperKernelCollective : diag::Id::SuperKernelUnfused, info(t.code).name, why.reason).help(std::string(superkernel::remedy(t.code, c.reason)));
     if (scopes_.at(c.scope).options.text(superkernel::Option::StrictScopeCheck) == "abort") {
       good_ = false;
       b_.diags.report(b_.span(t.loc), diag::Id::SuperKernelRefused, c.scope, fmt::format("strict-scope-check=abort and `{}` does not fuse: {}", info(t.code).name, why.reason))
-          .help(std::string(why.remedy));
+          .help(std::string(superkernel::remedy(t.code, c.reason)));
     }
   }
   const Step& steps_at(uint32_t node) const { return b_.out.steps[node]; }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/superkernel/case.h"
+#include "compiler/superkernel/segment.h"
 #include "runtime/plan/superkernel_text.h"
 
 namespace skdsl::superkernel {
@@ -110,7 +111,7 @@ std::string text(const Report& r, const Schedule& schedule, const Program& progr
       const Task& t = schedule.tasks[c.task];
       const FusionReasonRow& why = row(c.reason);
       out += fmt::format("  {}: `{}` at {}{}: {}\n    help: {}\n", what, info(t.code).name, place(program, t.loc), t.path.empty() ? "" : " (" + t.path + ")",
-                         why.reason, why.remedy);
+                         why.reason, remedy(t.code, c.reason));
     };
     for (const FusionCut& c : s.unfused) tell(c, "not fused");
     for (const FusionCut& c : s.cuts) tell(c, "cut by");
@@ -150,7 +151,7 @@ Json json(const Report& r, const Schedule& schedule, const Program&, std::string
       Json entry = op_json(schedule.tasks[c.task]);
       entry.set("reason", row(c.reason).reason);
       entry.set("reason_id", row(c.reason).word);
-      entry.set("remedy", row(c.reason).remedy);
+      entry.set("remedy", remedy(schedule.tasks[c.task].code, c.reason));
       list.push(std::move(entry));
     };
     for (const FusionCut& c : s.unfused) add(unfused, c);

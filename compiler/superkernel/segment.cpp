@@ -142,6 +142,16 @@ class Segmenter {
   Segments out_;
 };
 
+struct TbeKernel {
+  Opcode op;
+  std::string_view until, remedy;
+};
+constexpr TbeKernel kTbe[] = {
+#define SK_TBE_KERNEL(Op, until, remedy) {Opcode::Op, until, remedy},
+#include "compiler/superkernel/fusability.def"
+#undef SK_TBE_KERNEL
+};
+
 std::pair<int, int> release(std::string_view s) {
   int major = 0, minor = 0;
   const char* end = s.data() + s.size();
@@ -154,20 +164,18 @@ std::pair<int, int> release(std::string_view s) {
 
 Segments segment(const std::vector<Node>& nodes, const std::vector<std::string>& bypass) { return Segmenter(nodes, bypass).run(); }
 
+std::string_view remedy(Opcode op, FusionReason reason) {
+  if (reason == FusionReason::Tbe)
+    for (const TbeKernel& r : kTbe)
+      if (r.op == op && !r.remedy.empty()) return r.remedy;
+  return plan::row(reason).remedy;
+}
+
 std::optional<FusionReason> unfusable(Opcode op, std::string_view cann) {
-  struct Row {
-    Opcode op;
-    std::string_view until;
-  };
-  static constexpr Row kTbe[] = {
-#define SK_TBE_KERNEL(Op, until) {Opcode::Op, until},
-#include "compiler/superkernel/fusability.def"
-#undef SK_TBE_KERNEL
-  };
   const OpInfo& row = info(op);
   if (row.core == Core::AiCpu) return FusionReason::AiCpu;
   if (row.has(kCollective) && !row.has(kScopeCollective)) return FusionReason::Collective;
-  for (const Row& r : kTbe)
+  for (const TbeKernel& r : kTbe)
     if (r.op == op && (r.until.empty() || release(cann) < release(r.until))) return FusionReason::Tbe;
   return {};
 }

@@ -36,6 +36,8 @@ Segments segment(const std::vector<Node>& nodes, const std::vector<std::string>&
 
 /// Whether an operator's kernel can be called from a super kernel in this CANN release; nothing when it can.
 std::optional<plan::FusionReason> unfusable(Opcode op, std::string_view cann);
+/// The way out for an op that did not fuse.
+std::string_view remedy(Opcode op, plan::FusionReason reason);
 /// The newest release known, which is the default.
 inline constexpr std::string_view kNewestCann = "9.1";
 /// "8.2", "8.5.1", "8.2.RC1".

@@ -112,6 +112,7 @@ struct Graph::Impl {
       if (!made) return refuse(made.error().message);
       l.superkernel = std::move(*made);
     }
+    if (options.observe) find_taps();
     return attach_workspace();
   }
 
@@ -233,8 +234,50 @@ struct Graph::Impl {
     return fmt::format("input {} is {}; the graph was made for {}", i, *n, bound ? std::to_string(*bound) : "an unknown value");
   }
 
+  // A `dump` sees its value once the kernel before it on its stream has ended, and those that give the value.
+  struct Tap {
+    uint32_t task = 0;
+    std::vector<uint32_t> after;  // tasks
+    size_t missing = 0;
+  };
+  std::vector<Tap> taps;
+
+  void find_taps() {
+    std::vector<uint32_t> last(schedule.streams.size(), plan::kNone), writer(buffers.size(), plan::kNone);
+    const auto see = [&](const plan::Step& s) {
+      if (s.kind != plan::Step::Kind::Call && s.kind != plan::Step::Kind::Note) return;
+      const plan::Task& t = schedule.tasks[s.task];
+      if (t.code == Opcode::Tap) {
+        Tap& tap = taps.emplace_back();
+        tap.task = s.task;
+        for (const uint32_t k : {last[t.stream], t.in[0] == kNone ? plan::kNone : writer[t.in[0]]})
+          if (k != plan::kNone) tap.after.push_back(k);
+      } else if (s.kind == plan::Step::Kind::Call) {
+        for (const BufferId b : t.out) writer[b] = t.view ? writer[t.in[0]] : s.task;
+        if (!t.view) last[t.stream] = s.task;
+      }
+    };
+    for (const plan::Step& s : schedule.steps) {
+      if (s.kind != plan::Step::Kind::SuperKernel) see(s);
+      else
+        for (const plan::Step& inside : schedule.superkernels[s.task].body) see(inside);
+    }
+  }
+
+  void show(const Tap& tap) {
+    const plan::Task& t = schedule.tasks[tap.task];
+    const sk_tensor in[] = {buffers[t.in[0]].view};
+    options.observe({t.code, t.loc, t.path, in, {}, t.attrs[0].text});
+  }
+
   void observe(const ReadyTask& r) {
-    options.observe(schedule.tasks[r.task], r.out);
+    const plan::Task& t = schedule.tasks[r.task];
+    options.observe({t.code, t.loc, t.path, r.in, r.out, {}});
+    for (Tap& tap : taps) {
+      const auto before = tap.missing;
+      tap.missing -= static_cast<size_t>(std::count(tap.after.begin(), tap.after.end(), r.task));
+      if (before > 0 && tap.missing == 0) show(tap);
+    }
   }
 
   Expected<void> run_superkernel(const Launch& l) {
@@ -249,6 +292,8 @@ struct Graph::Impl {
   Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
     if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, schedule.arena_bytes);
     if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
+    for (Tap& tap : taps)
+      if ((tap.missing = tap.after.size()) == 0) show(tap);
     for (const Launch& l : launches) {
       if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
       if (l.superkernel) {

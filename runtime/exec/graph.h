@@ -5,13 +5,13 @@
 // outputs out.
 #pragma once
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/exec/allocator.h"
 #include "runtime/exec/bindings.h"
+#include "runtime/exec/observe.h"
 #include "runtime/exec/value.h"
 #include "runtime/exec/workers.h"
 #include "runtime/plan/plan.h"
@@ -22,8 +22,8 @@ struct GraphOptions {
   bool poison = kPoisonByDefault;                // the arena is poisoned before each run
   bool spread = false;                           // every kernel on all workers, small ones too; for tests of barriers
   const std::atomic<bool>* interrupt = nullptr;  // looked at before every launch
-  // Told of each kernel's results as it ends, inside super kernels too; those run on one worker then. Same bits.
-  std::function<void(const plan::Task&, const std::vector<sk_tensor>&)> observe;
+  // Told of each kernel as it ends and of each `dump`, inside super kernels too; those run on one worker then.
+  Observer observe;
 };
 
 class Graph {

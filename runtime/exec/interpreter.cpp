@@ -194,7 +194,10 @@ struct Interpreter::Impl {
     const OpInfo& row = info(op.code);
     if (const auto structural = structural_op(op.code)) return finish(f, op, (this->*structural)(f, id));
     if (const HostOp run = find_host_op(op.code)) return finish(f, op, run_host(f, id, run));
-    if (row.category == "schedule") return {};  // carries intent; no numbers change
+    if (row.category == "schedule") {  // carries intent; no numbers change
+      if (op.code == Opcode::Tap && options.observe) return tap(f, op);
+      return {};
+    }
     if (row.has(kView)) return finish(f, op, view(f, op));
     if (!f.table.ops[id].kernel) return fail(fmt::format("{}: this operator has no kernel", where(op)));
     return finish(f, op, run_kernel(f, id));
@@ -293,7 +296,16 @@ struct Interpreter::Impl {
     if (auto ok = workspace.attach(*table.kernel, call, workers, pool); !ok) return fail_at(where(op), ok.error());
     auto done = launch(*table.kernel, call, blocks_for(call, workers), workers, [&] { return where(op); });
     if (!done) return pass_on(done);
+    if (options.observe) options.observe({op.code, op.loc, op.path, in, out, {}});
     return results;
+  }
+
+  Expected<void> tap(Frame& f, const plan::Op& op) {
+    const auto t = operand(f, op, 0);
+    if (!t) return pass_on(t);
+    const sk_tensor in[] = {t->view};
+    options.observe({op.code, op.loc, op.path, in, {}, std::get<std::string>(op.attrs[0])});
+    return {};
   }
 
   Expected<Values> view(Frame& f, const plan::Op& op) {

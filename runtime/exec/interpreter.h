@@ -16,6 +16,7 @@
 #include "runtime/exec/allocator.h"
 #include "runtime/exec/bindings.h"
 #include "runtime/exec/launch.h"
+#include "runtime/exec/observe.h"
 #include "runtime/exec/value.h"
 #include "runtime/exec/workers.h"
 #include "runtime/plan/program.h"
@@ -28,6 +29,7 @@ struct InterpreterOptions {
   bool poison = kPoisonByDefault;
   const std::atomic<bool>* interrupt = nullptr;  // looked at before every op; set: run ends with the error "interrupted"
   std::function<void(std::string_view)> print;   // receives what `print` shows; default: standard output
+  Observer observe;                              // told of each kernel as it ends, and of each `dump`
   CallHook decode_hook;                          // takes calls of decode phases made by scripts; default: run them here
 };
 

@@ -105,6 +105,7 @@ struct Session::Impl {
     io.poison = options.poison;
     io.interrupt = options.interrupt;
     io.print = options.print;
+    io.observe = options.observe;
     io.decode_hook = [this](const plan::Function& f, Values args) { return decode(f, std::move(args)); };
     interpreter = std::make_unique<exec::Interpreter>(program, bindings, workers, std::move(io));
     if (auto ok = evaluate_consts(); !ok) return ok;
@@ -243,7 +244,7 @@ struct Session::Impl {
     const Stopwatch watch;
     auto schedule = options.compile(program, key);
     if (!schedule) return tl::unexpected(schedule.error());
-    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, {.poison = options.poison, .interrupt = options.interrupt});
+    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, {.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe});
     if (!graph) return tl::unexpected(graph.error());
     timings.compile_ms += watch.ms();
     ++counters.captures;

@@ -159,6 +159,11 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
   EXPECT_EQ(logits_text(run("eager", 2)), reference);
   EXPECT_EQ(logits_text(run("ge_graph", 1)), reference);
   EXPECT_EQ(logits_text(run("ge_graph", 2)), reference);
+  for (const int threads : {1, 2}) {
+    LogitsRun unfused = run("ge_graph", threads);
+    unfused.more = {"--superkernel", "off"};
+    EXPECT_EQ(logits_text(unfused), reference) << "without super kernels, threads " << threads;
+  }
 }
 
 TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {
