@@ -126,7 +126,7 @@ class Fuser {
         if (b != kNone) need(made[b]);
       for (const BufferId b : t.out) made[b] = i;
       if (s.kind == Step::Kind::Prefetch) continue;  // its trigger is settled below
-      if (t.view) continue;
+      // A view does no work, yet the plan counts on it before what follows on its stream may write over its bytes.
       need(last[s.stream]);
       for (const uint32_t w : waits[s.stream]) need(w);
       waits[s.stream].clear();

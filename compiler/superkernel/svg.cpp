@@ -54,7 +54,7 @@ std::vector<Cell> cells(const ScopeReport& s, const Schedule& schedule) {
 
 std::string svg(const Report& r, const Schedule& schedule, std::string_view scope, std::string_view title) {
   std::string body;
-  int y = 70, width = 480;
+  int y = 86, width = 480;
   size_t shown = 0, left_out = 0;
   for (const ScopeReport& s : r.scopes) {
     if (!scope.empty() && s.name != scope) continue;
@@ -93,7 +93,7 @@ std::string svg(const Report& r, const Schedule& schedule, std::string_view scop
     y += 24;
   }
   const std::string legend = fmt::format(
-      R"(<text x="10" y="24" font-size="15" font-weight="bold">{}</text><text x="10" y="46" fill="#444">{}. Upper row: before, one launch a box. Lower row: after, one launch a frame; red: not fused. Blue cube, green vector, violet both.</text>)",
+      R"(<text x="10" y="24" font-size="15" font-weight="bold">{}</text><text x="10" y="44" fill="#444">{}</text><text x="10" y="62" fill="#444">upper row: before, a launch for each box; lower row: after, a launch for each frame; red: not fused; blue cube, green vector, violet both</text>)",
       escape(title), escape(summary(r)));
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" "

@@ -87,7 +87,7 @@ void place_scopes(Program& p, Random& random) {
 
 TEST(SuperKernels, NeverChangeABit) {
   size_t ran = 0, fused = 0, pieces = 0, two_stream = 0, refused = 0, found = 0, harmless = 0;
-  const size_t rounds = testing::repeats(300, 12000);
+  const size_t rounds = testing::repeats(400, 12000);  // 399: a view in the middle whose bytes a later kernel takes
   for (uint64_t seed = 1; seed <= rounds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 7919);
