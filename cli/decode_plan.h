@@ -4,14 +4,22 @@
 
 namespace skdsl::cli {
 
+struct Compiled {
+  Prepared prepared;
+  sema::Elaborated elaborated;
+};
+
+/// Compiles the file as `run` would for `batch` requests. Diagnostics that end it are printed; the error is the exit
+/// code.
+tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context);
+
 struct DecodePlan {
   plan::Plan plan;
   std::string mode;
   int64_t batch = 1;
 };
 
-/// Compiles the file as `run` would, in ge_graph when no mode is given, and schedules each decode phase for `batch`
-/// requests. Diagnostics that end it are printed; the error is the exit code.
+/// The same, in ge_graph when no mode is given, with a schedule of each decode phase.
 tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context);
 
 }  // namespace skdsl::cli
