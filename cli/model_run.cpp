@@ -189,6 +189,7 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     if (auto ok = run.watch->start(); !ok) return ok;
     so.observe = run.watch->observer();
   }
+  if (run.options.observe) so.observe = run.options.observe;
   auto session = model::Session::create(
       run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
   if (!session) return tl::unexpected(session.error());

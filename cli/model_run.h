@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "compiler/compile.h"
 #include "runtime/base/error.h"
+#include "runtime/exec/observe.h"
 #include "runtime/model/checkpoint.h"
 
 namespace skdsl::cli {
@@ -45,6 +46,7 @@ struct RunOptions : ModelOptions {
   std::string dump;       // folder for `dump` statements
   bool diagnose = false;  // hunt for the first NaN
   bool json = false;
+  exec::Observer observe;  // told of each kernel; not an option
 };
 
 /// A file with its settings, ready to be compiled.
