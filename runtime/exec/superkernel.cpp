@@ -11,9 +11,6 @@ using plan::SkStep;
 
 namespace {
 
-// Polls before a waiting worker lets others have its core.
-constexpr uint32_t kSpins = 2000;
-
 struct alignas(64) Counter {
   std::atomic<uint32_t> value{0};
 };
@@ -91,6 +88,7 @@ struct SuperKernelLaunch::Impl final : Workers::Job {
   }
 
   void run(uint32_t worker) override {
+    const uint32_t spins = workers.spins();
     std::array<Walk, 2> walks;
     std::array<uint32_t, 2> flags{};  // v2c, c2v of this group
     for (uint32_t idle = 0;;) {
@@ -102,7 +100,8 @@ struct SuperKernelLaunch::Impl final : Workers::Job {
       }
       if (!open) return;
       if (moved) idle = 0;
-      else if (++idle > kSpins) std::this_thread::yield();
+      else if (idle++ < spins) relax();
+      else std::this_thread::yield();
     }
   }
 

@@ -19,14 +19,15 @@ uint32_t usable_cores() {
   return n > 0 ? n : 1;
 }
 
-void pause() {
+}  // namespace
+
+void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
 }
-}  // namespace
 
 Workers::Workers(uint32_t count) : count_(count > 0 ? count : usable_cores()) {
   spins_ = count_ <= usable_cores() ? kSpins : 0;
@@ -97,7 +98,7 @@ void Workers::barrier() {
 void Workers::wait_while(const std::atomic<uint32_t>& counter, uint32_t old) const {
   for (uint32_t i = 0; i < spins_; ++i) {
     if (counter.load(std::memory_order_acquire) != old) return;
-    pause();
+    relax();
   }
   counter.wait(old, std::memory_order_acquire);
 }

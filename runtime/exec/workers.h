@@ -15,6 +15,9 @@
 
 namespace skdsl::exec {
 
+/// What a polling worker does between two looks: leaves the core's resources to others for a moment.
+void relax();
+
 class Workers {
  public:
   /// `count` workers including the caller; 0 = one for each core that this process may use.
@@ -24,6 +27,8 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   uint32_t count() const { return count_; }
+  /// Polls that pay before a waiting worker gives its core away; 0 when there are more workers than cores.
+  uint32_t spins() const { return spins_; }
 
   /// Something that every worker does once.
   struct Job {
