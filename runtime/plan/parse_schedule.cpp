@@ -49,8 +49,8 @@ class ScheduleReader {
 
   bool entry() {
     if (r_.accept("arena")) return number(s_.arena_bytes);
-    if (r_.accept("stream")) return string(s_.streams.emplace_back());
-    if (r_.accept("event")) return string(s_.events.emplace_back());
+    if (r_.accept("stream")) return r_.read(s_.streams.emplace_back());
+    if (r_.accept("event")) return r_.read(s_.events.emplace_back());
     if (r_.accept("constant")) {
       auto data = r_.constant_data();
       if (data) s_.constants.push_back(std::move(*data));
@@ -69,9 +69,9 @@ class ScheduleReader {
 
   bool cut() {
     FusionCut c;
-    if (!string(c.scope) || !r_.expect("task") || !index(c.task)) return false;
+    if (!r_.read(c.scope) || !r_.expect("task") || !r_.read(c.task)) return false;
     std::string word;
-    if (!string(word)) return false;
+    if (!r_.read(word)) return false;
     for (size_t i = 0; i < static_cast<size_t>(FusionReason::kCount); ++i)
       if (row(static_cast<FusionReason>(i)).word == word) {
         c.reason = static_cast<FusionReason>(i);
@@ -93,18 +93,6 @@ class ScheduleReader {
     return r_.ok();
   }
 
-  bool index(uint32_t& out) {
-    const auto x = r_.index();
-    if (x) out = *x;
-    return r_.ok();
-  }
-
-  bool string(std::string& out) {
-    auto s = r_.string();
-    if (s) out = std::move(*s);
-    return r_.ok();
-  }
-
   bool ids(std::vector<BufferId>& out) {
     out.clear();
     if (!r_.expect("[")) return false;
@@ -112,7 +100,7 @@ class ScheduleReader {
       if (!out.empty() && !r_.expect(",")) return false;
       if (r_.accept("_"))
         out.push_back(kNone);
-      else if (!index(out.emplace_back()))
+      else if (!r_.read(out.emplace_back()))
         return false;
     }
     return r_.expect("]");
@@ -144,13 +132,13 @@ class ScheduleReader {
     if (!known) return r_.expected("`input`, `arena`, `weight`, `state` or `constant`");
     switch (b.storage) {
       case Storage::Input: case Storage::Constant:
-        if (!index(b.index)) return false;
+        if (!r_.read(b.index)) return false;
         break;
       case Storage::Arena:
         if (!number(b.offset)) return false;
         break;
       case Storage::Weight: case Storage::State:
-        if (!string(b.path)) return false;
+        if (!r_.read(b.path)) return false;
         break;
     }
     s_.buffers.push_back(std::move(b));
@@ -181,15 +169,15 @@ class ScheduleReader {
         known = true;
       }
     if (!known) return r_.expected("a core: `none`, `aic`, `aiv`, `mix11`, `mix12`, `aicpu` or `host`");
-    if (!r_.expect("blocks") || !index(t.block_dim) || !r_.expect("stream") || !index(t.stream)) return false;
+    if (!r_.expect("blocks") || !r_.read(t.block_dim) || !r_.expect("stream") || !r_.read(t.stream)) return false;
     t.view = r_.accept("view");
-    if (r_.accept("ctx") && (!r_.expect("(") || !index(t.context) || !r_.expect(")"))) return false;
+    if (r_.accept("ctx") && (!r_.expect("(") || !r_.read(t.context) || !r_.expect(")"))) return false;
     if (r_.is("loc")) {
       const auto l = r_.loc();
       if (!l) return false;
       t.loc = *l;
     }
-    if (r_.accept("path") && !string(t.path)) return false;
+    if (r_.accept("path") && !r_.read(t.path)) return false;
     s_.tasks.push_back(std::move(t));
     return r_.ok();
   }
@@ -206,7 +194,7 @@ class ScheduleReader {
       case AttrType::Bool:
         a.i = r_.is("true");
         return r_.accept("true") || r_.accept("false") || r_.expected("`true` or `false`");
-      case AttrType::Str: return string(a.text);
+      case AttrType::Str: return r_.read(a.text);
       case AttrType::DType: {
         if (!r_.expect("<")) return false;
         if (!r_.accept("none")) {
@@ -224,7 +212,7 @@ class ScheduleReader {
         }
         return r_.expect("]");
       case AttrType::Choice:
-        return r_.expect("choice") && r_.expect("(") && integer(a.i) && r_.expect(",") && string(a.text) && r_.expect(")");
+        return r_.expect("choice") && r_.expect("(") && integer(a.i) && r_.expect(",") && r_.read(a.text) && r_.expect(")");
     }
     return false;
   }

@@ -347,4 +347,23 @@ bool Reader::elements(ConstantData& data) {
   return expect("]");
 }
 
+bool Reader::read(uint32_t& out) {
+  const auto x = index();
+  if (x) out = *x;
+  return ok();
+}
+
+bool Reader::read(std::string& out) {
+  auto s = string();
+  if (s) out = std::move(*s);
+  return ok();
+}
+
+bool Reader::read(std::vector<uint32_t>& out) {
+  if (!expect("[")) return false;
+  while (ok() && !is("]"))
+    if ((!out.empty() && !expect(",")) || !read(out.emplace_back())) return false;
+  return expect("]");
+}
+
 }  // namespace skdsl::plan::text

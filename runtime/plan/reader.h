@@ -41,6 +41,10 @@ class Reader {
   std::optional<uint32_t> index();             // a number below 2^32 - 1
   std::optional<uint64_t> unsigned_integer();  // decimal or 0x…
   std::optional<int64_t> integer();            // with sign
+  /// The same into a place; false after an error.
+  bool read(uint32_t& out);
+  bool read(std::string& out);
+  bool read(std::vector<uint32_t>& out);  // "[1, 2]"
   /// A number with sign, inf or nan(0x…); each width rounds the text by itself.
   struct Real {
     double f64 = 0;

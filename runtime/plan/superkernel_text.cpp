@@ -52,8 +52,8 @@ class Parser {
   Parser(Reader& r, SuperKernel& out) : r_(r), k_(out) {}
 
   bool run() {
-    if (!string(k_.name) || !r_.expect("scope") || !string(k_.scope) || !r_.expect("options") || !string(k_.options) || !r_.expect("type") ||
-        !type(k_.type) || !r_.expect("blocks") || !index(k_.block_dim))
+    if (!r_.read(k_.name) || !r_.expect("scope") || !r_.read(k_.scope) || !r_.expect("options") || !r_.read(k_.options) || !r_.expect("type") ||
+        !type(k_.type) || !r_.expect("blocks") || !r_.read(k_.block_dim))
       return false;
     k_.two_stream = r_.is("two_stream");
     if (!r_.accept("two_stream") && !r_.expect("serial")) return false;
@@ -67,16 +67,6 @@ class Parser {
   }
 
  private:
-  bool index(uint32_t& out) {
-    const auto x = r_.index();
-    if (x) out = *x;
-    return r_.ok();
-  }
-  bool string(std::string& out) {
-    auto s = r_.string();
-    if (s) out = std::move(*s);
-    return r_.ok();
-  }
   bool type(KernelType& out) {
     const auto t = find_kernel_type(r_.token().spelling);
     if (!t) return r_.expected("a kernel type such as `AIV` or `MIX_AIC_1_2`");
@@ -84,27 +74,20 @@ class Parser {
     r_.advance();
     return true;
   }
-  bool list(std::vector<uint32_t>& out) {
-    if (!r_.expect("[")) return false;
-    while (r_.ok() && !r_.is("]"))
-      if ((!out.empty() && !r_.expect(",")) || !index(out.emplace_back())) return false;
-    return r_.expect("]");
-  }
-
   bool entry() {
     if (r_.accept("kernel")) {
       SkKernel k;
-      if (!index(k.task) || !r_.expect("type") || !type(k.type) || !r_.expect("blocks") || !index(k.block_dim) || !r_.expect("stream") ||
-          !index(k.stream))
+      if (!r_.read(k.task) || !r_.expect("type") || !type(k.type) || !r_.expect("blocks") || !r_.read(k.block_dim) || !r_.expect("stream") ||
+          !r_.read(k.stream))
         return false;
       k.dynamic = r_.accept("dynamic");
       k.sync_all = r_.accept("sync_all");
-      if (r_.accept("sends") && !list(k.send_events)) return false;
-      if (r_.accept("receives") && !list(k.recv_events)) return false;
+      if (r_.accept("sends") && !r_.read(k.send_events)) return false;
+      if (r_.accept("receives") && !r_.read(k.recv_events)) return false;
       k_.kernels.push_back(std::move(k));
       return true;
     }
-    if (r_.accept("note")) return string(k_.notes.emplace_back());
+    if (r_.accept("note")) return r_.read(k_.notes.emplace_back());
     if (r_.accept("inside")) return read_step(r_, k_.body.emplace_back());
     for (const Side s : kSides)
       if (r_.accept(plan::name(s))) return step(k_.of(s).emplace_back());
@@ -122,7 +105,7 @@ class Parser {
     return r_.expected("a step of a super kernel");
   }
 
-  bool number(std::string_view word, uint32_t& out) { return r_.expect(word) && index(out); }
+  bool number(std::string_view word, uint32_t& out) { return r_.expect(word) && r_.read(out); }
 
   bool one_of(std::string_view yes, std::string_view no, bool& out) {
     out = r_.is(yes);
@@ -130,7 +113,7 @@ class Parser {
   }
 
   bool guard(CoreGuard& g) {
-    return one_of("vector_core", "group", g.vector_core) && index(g.limit);
+    return one_of("vector_core", "group", g.vector_core) && r_.read(g.limit);
   }
 
   template <size_t n, class T>
