@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "cli/blank_weights.h"
 #include "cli/watch.h"
 #include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
@@ -61,6 +62,7 @@ struct RunState {
   std::vector<std::vector<int32_t>> prompts;
   std::optional<model::Weights> weights;
   std::optional<superkernel::Report> fusion;  // of the first decode graph
+  std::optional<BlankWeights> blank;  // of a dry run
   std::optional<Watch> watch;
   size_t diags_told = 0, errors_told = 0;        // printed already
   double load_ms = 0, compile_ms = 0;
@@ -161,16 +163,22 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   wo.synthetic_seed = p.synthetic_seed;
   for (const DTypeName& n : kDTypeNames)
     if (n.torch == p.compile.sema.builtins.dtype) wo.synthetic_dtype = n.type;
-  auto weights = model::Weights::load(run.compiled->program,
-                                      p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
-  if (!weights) {
-    if (run.options.mtp > 0)
-      weights.error().notes.push_back(
-          "help: --mtp reads the tensors of the draft too; without it they are not needed");
-    return tl::unexpected(weights.error());
+  if (run.options.dry) {
+    auto blank = BlankWeights::make(run.compiled->program, wo.synthetic_dtype);
+    if (!blank) return tl::unexpected(blank.error());
+    run.blank.emplace(std::move(*blank));
+  } else {
+    auto weights = model::Weights::load(run.compiled->program,
+                                        p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
+    if (!weights) {
+      if (run.options.mtp > 0)
+        weights.error().notes.push_back(
+            "help: --mtp reads the tensors of the draft too; without it they are not needed");
+      return tl::unexpected(weights.error());
+    }
+    run.weights = std::move(*weights);
+    for (const std::string& w : run.weights->warnings()) warning(run, w);
   }
-  run.weights = std::move(*weights);
-  for (const std::string& w : run.weights->warnings()) warning(run, w);
   model::SessionOptions so;
   so.mode = p.compile.sema.builtins.exe_mode;
   so.threads = static_cast<uint32_t>(run.options.threads);
@@ -190,8 +198,9 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     so.observe = run.watch->observer();
   }
   if (run.options.observe) so.observe = run.options.observe;
+  so.dry = run.options.dry;
   auto session = model::Session::create(
-      run.compiled->program, [&](const std::string& path) { return run.weights->find(path); }, std::move(so));
+      run.compiled->program, [&](const std::string& path) { return run.blank ? run.blank->find(path) : run.weights->find(path); }, std::move(so));
   if (!session) return tl::unexpected(session.error());
   run.session = std::move(*session);
   run.load_ms += ms_since(start);

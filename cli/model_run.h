@@ -46,6 +46,7 @@ struct RunOptions : ModelOptions {
   std::string dump;       // folder for `dump` statements
   bool diagnose = false;  // hunt for the first NaN
   bool json = false;
+  bool dry = false;        // no kernel is executed; for forecasts
   exec::Observer observe;  // told of each kernel; not an option
 };
 

@@ -21,6 +21,8 @@ constexpr Page kPages[] = {
 
 struct Options : ModelOptions {
   std::string scope, svg, record;
+  RunOptions run;  // of --compiles
+  bool compiles = false;
   int64_t batch = 1;
   bool plan = false;
   bool json = false;
@@ -131,11 +133,54 @@ int explain_model(const Options& options, Context& context) {
   return report(diags, context);
 }
 
+/// What a run of these prompts would capture, compile and replay: the run itself with kernels that do nothing, so that
+/// the forecast cannot count otherwise than the run. Requests end at their limit, not at an end token.
+int explain_compiles(const Options& options, Context& context) {
+  RunOptions o = options.run;
+  static_cast<ModelOptions&>(o) = options;
+  if (o.mode.empty() && o.config.empty()) o.mode = "ge_graph";
+  if (o.prompt_ids.empty()) o.prompt_ids = {"0"};
+  o.dry = o.json = o.ignore_eos = true;
+  std::istringstream in;
+  std::ostringstream out, err;
+  Context quiet{in, out, err};
+  std::atomic<bool> interrupt{false};
+  const int code = run_model(o, quiet, interrupt);
+  auto json = parse_json(out.str(), "forecast");
+  if (code != kDone || !json || json->find("graph") == nullptr) {
+    context.err << err.str();
+    return code != kDone ? code : static_cast<int>(kInternal);
+  }
+  const Json& graph = *json->find("graph");
+  if (options.json) {
+    context.out << to_json(Json::Object{{"format_version", 1}, {"mode", *json->find("mode")}, {"graph", graph}}, 1) << '\n';
+    return kDone;
+  }
+  context.out << fmt::format("{} in {}: {} request{}, forecast of a run that no end token cuts short\n", o.file, json->find("mode")->as_string(), o.prompt_ids.size(),
+                             o.prompt_ids.size() == 1 ? "" : "s");
+  for (const auto& [key, value] : graph.as_object())
+    if (value.is_int()) context.out << fmt::format("  {:<24} {}\n", key, value.as_int());
+  const auto table = [&](std::string_view key) {
+    const Json* list = graph.find(key);
+    if (!list || !list->is_array()) return;
+    for (const Json& row : list->as_array()) {
+      std::string line;
+      for (const auto& [name, value] : row.as_object())
+        if (!value.is_null()) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, value.is_string() ? value.as_string() : to_json(value));
+      context.out << fmt::format("  {}: {}\n", key, line);
+    }
+  };
+  table("fallbacks");
+  table("events");
+  return kDone;
+}
+
 int explain(const Options& options, Context& context) {
   if (!options.record.empty()) return explain_case(options, context);
   if (options.file.empty())
     return report(Error{ErrorKind::Usage, "explain needs a subject", {"help: give a .sk file, a diagnostic such as SK3004, or --case FILE"}}, context);
   const bool file = options.file.ends_with(".sk") || options.file.find('/') != std::string::npos;
+  if (file && options.compiles) return explain_compiles(options, context);
   return file ? explain_model(options, context) : explain_diagnostic(options, context);
 }
 
@@ -151,6 +196,9 @@ Run define_explain(CLI::App& app) {
   app.add_flag("--plan", options->plan, "the plan steps of both sides too");
   app.add_option("--svg", options->svg, "write a picture of the launches before and after");
   app.add_option("--case", options->record, "compile a record, or a list of records, of the conformance form");
+  app.add_flag("--compiles", options->compiles, "forecast captures, compilations and replays of a run; no kernel is executed");
+  app.add_option("--prompt-ids", options->run.prompt_ids, "with --compiles: token ids of a prompt; repeatable")->allow_extra_args(false)->delimiter('\0');
+  app.add_option("--max-new-tokens", options->run.max_new_tokens, "with --compiles: tokens for each request");
   app.add_flag("--json", options->json, "one JSON document");
   return [options](Context& context) { return explain(*options, context); };
 }

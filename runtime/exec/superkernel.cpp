@@ -74,6 +74,10 @@ struct SuperKernelLaunch::Impl final : Workers::Job {
   }
 
   void launch(const std::function<void(size_t)>& on_done) {
+    if (workers.dry()) {
+      for (const Kernel& k : kernels) zero_results(*k.call);
+      return;
+    }
     lanes = on_done ? 1 : most_lanes;
     done = on_done ? &on_done : nullptr;
     sides_left.clear();

@@ -2,6 +2,10 @@
 
 #include <sched.h>
 
+#include <cstring>
+
+#include "runtime/abi/dtype.h"
+
 namespace skdsl::exec {
 
 namespace {
@@ -27,6 +31,15 @@ void relax() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+void zero_results(const sk_call& call) {
+  for (uint32_t i = 0; i < call.n_out; ++i) {
+    const sk_tensor& t = call.out[i];
+    auto bytes = static_cast<size_t>(dtype_bytes(static_cast<sk_dtype>(t.dtype)));
+    for (uint32_t d = 0; d < t.rank; ++d) bytes *= static_cast<size_t>(t.dim[d]);
+    if (bytes > 0) std::memset(t.data, 0, bytes);
+  }
 }
 
 Workers::Workers(uint32_t count) : count_(count > 0 ? count : usable_cores()) {
@@ -57,6 +70,7 @@ struct Workers::Launch final : Workers::Job {
 };
 
 void Workers::launch(const kernels::KernelEntry& kernel, const sk_call& call, uint32_t blocks) {
+  if (dry_) return zero_results(call);
   if (blocks == 1 || count_ == 1) {
     for (uint32_t phase = 0; phase < kernel.phases; ++phase) kernel.run(&call, phase, 0, 1);
     return;

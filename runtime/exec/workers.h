@@ -18,6 +18,9 @@ namespace skdsl::exec {
 /// What a polling worker does between two looks: leaves the core's resources to others for a moment.
 void relax();
 
+/// Zeros in all results of a call; they are contiguous.
+void zero_results(const sk_call& call);
+
 class Workers {
  public:
   /// `count` workers including the caller; 0 = one for each core that this process may use.
@@ -29,6 +32,10 @@ class Workers {
   uint32_t count() const { return count_; }
   /// Polls that pay before a waiting worker gives its core away; 0 when there are more workers than cores.
   uint32_t spins() const { return spins_; }
+
+  /// A dry run: kernels are not executed, their results are zero. For forecasts of what a run would compile.
+  void set_dry(bool dry) { dry_ = dry; }
+  bool dry() const { return dry_; }
 
   /// Something that every worker does once.
   struct Job {
@@ -51,6 +58,7 @@ class Workers {
 
   uint32_t count_ = 1;
   uint32_t spins_ = 0;  // polls before sleeping; 0 when there are more workers than cores
+  bool dry_ = false;
   bool stop_ = false;   // guarded by launches_
   Job* job_ = nullptr;
   alignas(64) std::atomic<uint32_t> launches_{0};  // workers start when it moves

@@ -89,7 +89,9 @@ struct Session::Impl {
   Counters counters;
   Timings timings;
 
-  Impl(plan::Program p, SessionOptions o) : program(std::move(p)), options(std::move(o)), workers(options.threads) {}
+  Impl(plan::Program p, SessionOptions o) : program(std::move(p)), options(std::move(o)), workers(options.threads) {
+    workers.set_dry(options.dry);
+  }
 
   Expected<void> load(const WeightFinder& weights) {
     const Stopwatch watch;

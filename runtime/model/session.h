@@ -30,6 +30,7 @@ struct SessionOptions {
   plan::CompileHook compile;                     // needed by ge_graph
   const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
   std::function<void(std::string_view)> print;   // what `print` ops show; default: standard output
+  bool dry = false;                              // no kernel is executed: results are zero, weights are never read
   exec::Observer observe;                        // told of each kernel as it ends and of each `dump`, in every mode
 };
 
