@@ -107,6 +107,15 @@ struct ReadCaptureOptions {
 tl::expected<ReadCaptureOptions, CaptureOptionError> read_capture_options(const Json& optimize,
                                                                           const Json& debug);
 
+/// The options of torch.compile with backend="npugraph_ex" that concern super kernels. Both dictionaries must
+/// be dicts (or None) in any case, but are only read when super_kernel_optimize is True (it is False by
+/// default).
+struct CaptureConfig {
+  bool optimize = false;
+  ReadCaptureOptions read;
+};
+tl::expected<CaptureConfig, CaptureOptionError> read_capture_config(const Json& options);
+
 /// An extend option; nothing and a reason when any part of it is wrong, since the whole string is ignored
 /// then.
 tl::expected<ExtendOptions, std::string> parse_extend(std::string_view text);

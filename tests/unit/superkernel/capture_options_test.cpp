@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "tests/support/random_program.h"
 #include "tests/unit/superkernel/facts.h"
 
 namespace skdsl::superkernel {
@@ -184,6 +185,92 @@ TEST(CaptureOptions, PatternsDoNotBlowUp) {
   for (int i = 0; i < 200; ++i) pattern += ".*a*";
   EXPECT_FALSE(matches_kernel(pattern + "b", std::string(20000, 'a')));
   EXPECT_TRUE(matches_kernel(pattern, std::string(20000, 'a')));
+}
+
+TEST(CaptureOptions, ConfigOfTheBackend) {
+  const Json& f = fact("npugraph_ex_config");
+  const auto config = [](std::string_view text) { return read_capture_config(json(text)); };
+  EXPECT_EQ(config("{}")->optimize, f.find("super_kernel_optimize")->find("default")->as_bool());
+  for (const char* key : {"super_kernel_optimize_options", "super_kernel_debug_options"}) {
+    EXPECT_EQ(f.find(key)->find("non_dict")->as_string(), "TypeError");
+    const Json wrong = Json::Object{{key, "split_mode=1"}};
+    ASSERT_FALSE(read_capture_config(wrong));
+    EXPECT_TRUE(read_capture_config(wrong).error().type_error);
+    EXPECT_TRUE(read_capture_config(Json::Object{{key, Json()}}));
+  }
+  EXPECT_FALSE(config(R"({"super_kernel_optimize": 1})"));
+  // Not read unless it is on.
+  EXPECT_EQ(config(R"({"super_kernel_optimize_options": {"split_mode": "x"}})")
+                ->read.options.number(CaptureOption::SplitMode),
+            4u);
+  EXPECT_FALSE(
+      config(R"({"super_kernel_optimize": true, "super_kernel_optimize_options": {"split_mode": "x"}})"));
+  const auto on = config(
+      R"({"super_kernel_optimize": true, "static_kernel_compile": true, "super_kernel_optimize_options": {"split_mode": 2}})");
+  EXPECT_EQ(on->read.options.number(CaptureOption::SplitMode), 2u);
+  EXPECT_TRUE(on->read.warnings.empty());
+  EXPECT_EQ(config(R"({"super_kernel_optimize": true})")->read.warnings.size(), 1u);
+}
+
+TEST(CaptureOptions, RandomDictionariesAreReadOrRefused) {
+  const size_t rounds = testing::repeats(2000, 200000);
+  size_t read = 0;
+  for (uint64_t seed = 1; seed <= rounds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    testing::Random random(seed);
+    const auto value = [&](auto&& self, int depth) -> Json {
+      switch (random.below(depth > 2 ? 6 : 8)) {
+        case 0:
+          return Json();
+        case 1:
+          return random.chance(50);
+        case 2:
+          return static_cast<int64_t>(random.below(4)) - 1;
+        case 3:
+          return static_cast<int64_t>(random.next());
+        case 4:
+          return 0.5;
+        case 5:
+          return std::string(random.chance(50) ? "a.*" : "k=v:k=v");
+        case 6: {
+          Json list(Json::Array{});
+          for (size_t n = random.below(3); n > 0; --n) list.push(self(self, depth + 1));
+          return list;
+        }
+        default: {
+          Json map(Json::Object{});
+          if (random.chance(70))
+            map.set(
+                row(static_cast<CaptureStrategy>(random.below(static_cast<size_t>(CaptureStrategy::kCount))))
+                    .key,
+                self(self, depth + 1));
+          return map;
+        }
+      }
+    };
+    Json dictionaries[2];
+    for (Json& d : dictionaries)
+      for (size_t n = random.below(3); n > 0; --n)
+        d.set(random.chance(90)
+                  ? row(static_cast<CaptureOption>(random.below(static_cast<size_t>(CaptureOption::kCount))))
+                        .key
+                  : "other",
+              value(value, 0));
+    const auto got = read_capture_options(dictionaries[0], dictionaries[1]);
+    if (!got) {
+      EXPECT_FALSE(got.error().message.empty() || got.error().option.empty());
+      continue;
+    }
+    ++read;
+    for (size_t i = 0; i < static_cast<size_t>(CaptureOption::kCount); ++i) {
+      const auto o = static_cast<CaptureOption>(i);
+      if (row(o).kind != CaptureOptionKind::Number) continue;
+      ASSERT_TRUE(got->options.number(o) >= row(o).low && got->options.number(o) <= row(o).high)
+          << row(o).key;
+    }
+  }
+  EXPECT_GT(read, rounds / 10);
+  EXPECT_LT(read, rounds);
 }
 
 TEST(CaptureOptions, OptionString) {
