@@ -10,7 +10,7 @@ tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t b
   ModelOptions asked = options;
   if (asked.mode.empty() && asked.config.empty()) asked.mode = "ge_graph";
   auto prepared = prepare(modules, asked, batch);
-  if (!prepared) return stop(report(prepared.error(), context));
+  if (!prepared) return stop(report_failure(prepared.error(), diags, context));
   prepared->compile.passes.print = pass_printer(context);
   auto compiled = compile(modules, prepared->compile, diags);
   if (!compiled) return stop(report(diags, context));
