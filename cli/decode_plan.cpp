@@ -11,7 +11,7 @@ tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t b
   modules.load_main(options.file);
   if (diags.has_errors()) return stop(report(diags, context));
   auto prepared = prepare(modules, options, batch);
-  if (!prepared) return stop(report(prepared.error(), context));
+  if (!prepared) return stop(report_failure(prepared.error(), diags, context));
   prepared->compile.passes.print = pass_printer(context);
   auto compiled = compile(modules, prepared->compile, diags);
   if (!compiled) return stop(report(diags, context));

@@ -12,7 +12,8 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option(
       "--weights", o.weights,
       "Hugging Face folder, .safetensors file, or synthetic[:SEED]; default: the model's default_weights");
-  app.add_option("--set", o.set, "key=value of the file's config or a built-in name; repeatable")
+  app.add_option("--set", o.set,
+                 "key=value of the file's config, a built-in name, or a key of the run config with its section; repeatable")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
@@ -28,11 +29,16 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
                "run the file's `draft` beside the model: it guesses the token after the next one after each step, "
                "--mtp=2 one more; tokens stay the same");
   app.add_flag("--strict", o.strict, "what was asked for and not done is an error");
+  app.add_flag("--lenient", o.lenient, "unknown keys of the run config are warnings");
   app.add_option("--print-after", o.print_after, "print the program after a pass, or after `all`; repeatable")
       ->allow_extra_args(false);
   app.add_option("--skip-pass", o.skip_pass, "leave a pass out; repeatable")->allow_extra_args(false);
   app.add_option("--stop-after", o.stop_after,
                  "run only the first N passes: finds the pass that breaks something");
+}
+
+int report_failure(const Error& error, const diag::Engine& diags, Context& context) {
+  return diags.has_errors() ? report(diags, context) : report(error, context);
 }
 
 std::function<void(const passes::Pass&, const plan::Program&)> pass_printer(Context& context) {

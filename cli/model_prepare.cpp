@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/model_run.h"
+#include "compiler/config/run_config.h"
 #include "runtime/model/drafts.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/tied_head.h"
@@ -58,8 +59,21 @@ Expected<void> check_layer_count(const config::Settings& settings, const model::
   return {};
 }
 
+/// The folder that the run config names, when it is there. Says so when it is not: then something else is loaded.
+std::string weights_of_run_config(const config::Settings& settings, Prepared& p) {
+  const config::Setting* const path = settings.find("model_config.model_path");
+  const config::Setting* const with_ckpt = settings.find("model_config.with_ckpt");
+  if (with_ckpt && with_ckpt->value == Json(false)) return "synthetic";
+  if (!path || !path->value.is_string() || path->value.as_string().empty()) return "";
+  std::error_code ignored;
+  if (fs::exists(path->value.as_string(), ignored)) return path->value.as_string();
+  p.infos.push_back(fmt::format("{}: model_path `{}` is not here", path->origin, path->value.as_string()));
+  return "";
+}
+
 Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& options, Prepared& p) {
   std::string folder = options.weights;
+  if (folder.empty()) folder = weights_of_run_config(p.compile.sema.settings, p);
   if (folder == "synthetic" || folder.starts_with("synthetic:")) {
     auto seed = synthetic_seed(folder);
     if (!seed) return tl::unexpected(seed.error());
@@ -106,14 +120,22 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   Prepared p;
   config::Settings& settings = p.compile.sema.settings;
   config::Builtins& built = p.compile.sema.builtins;
-  if (auto ok = find_weights(modules, options, p); !ok) return tl::unexpected(ok.error());
+  diag::Engine& diags = modules.diags();
+  const config::RunContext context{options.mode, [&](std::string_view key) { return sema::declares_config(modules, key); }};
+  settings.lenient = options.lenient;
   if (!options.config.empty())
-    if (auto ok = config::add_run_yaml(options.config, settings); !ok) return tl::unexpected(ok.error());
+    if (auto ok = config::read_run_config(options.config, context, settings, diags); !ok)
+      return tl::unexpected(ok.error());
   for (const std::string& text : options.set) {
     auto s = config::parse_set(text);
     if (!s) return tl::unexpected(s.error());
     settings.items.push_back(std::move(*s));
   }
+  config::check_run_settings(context, settings, diags);
+  if (diags.has_errors()) return fail("the run config has errors");
+  if (auto ok = find_weights(modules, options, p); !ok) return tl::unexpected(ok.error());
+  config::check_run_rules(config::RunView(settings, context), diags);
+  if (diags.has_errors()) return fail("the run config has errors");
   if (p.checkpoint && p.checkpoint->has_weights())
     if (auto ok = check_layer_count(settings, *p.checkpoint); !ok) return tl::unexpected(ok.error());
   const config::Setting* const tied = settings.find("tie_word_embeddings");

@@ -218,6 +218,28 @@ model::Sampling sampling_of(const RunOptions& o) {
   return {o.temperature.value_or(0), o.top_k, o.top_p, o.seed.value_or(0)};
 }
 
+/// What the flags say, and data_config where they say nothing. There, 0 and 1 are filters that let all through, and
+/// filters without a temperature are no mistake.
+model::Sampling sampling_of(const RunState& run) {
+  model::Sampling s = sampling_of(run.options);
+  const config::Settings& settings = run.prepared->compile.sema.settings;
+  const auto given = [&](const char* key) -> const Json* {
+    const config::Setting* const found = settings.find(key);
+    return found && found->value.is_number() ? &found->value : nullptr;
+  };
+  if (const Json* t = given("data_config.temperature"); t && !run.options.temperature) s.temperature = t->as_double();
+  if (const Json* seed = given("data_config.seed"); seed && seed->is_int() && !run.options.seed) s.seed = seed->as_int();
+  if (s.greedy()) return s;
+  if (const Json* k = given("data_config.top_k"); k && k->is_int() && k->as_int() > 0 && !s.top_k) s.top_k = k->as_int();
+  if (const Json* p = given("data_config.top_p"); p && p->as_double() < 1 && !s.top_p) {
+    if (p->as_double() > 0)
+      s.top_p = p->as_double();
+    else
+      s.top_k = 1;  // no probability at all leaves the most likely token
+  }
+  return s;
+}
+
 /// What is wrong with the flags of sampling and stop strings.
 Expected<void> check_generation_flags(const RunOptions& o) {
   if (std::find(o.stop.begin(), o.stop.end(), "") != o.stop.end())
@@ -227,8 +249,8 @@ Expected<void> check_generation_flags(const RunOptions& o) {
   return model::check(sampling_of(o));
 }
 
-Json sampling_json(const RunOptions& o) {
-  const model::Sampling s = sampling_of(o);
+Json sampling_json(const RunState& run) {
+  const model::Sampling s = sampling_of(run);
   if (s.greedy()) return nullptr;
   return Json::Object{{"generator", model::kGeneratorName},
                       {"temperature", s.temperature},
@@ -262,7 +284,7 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"format_version", 1},
       {"mode", run.session->mode()},
       {"requests", std::move(requests)},
-      {"sampling", sampling_json(run.options)},
+      {"sampling", sampling_json(run)},
       {"graph", Json::Object{{"captures", static_cast<int64_t>(c.captures)},
                              {"recompiles", static_cast<int64_t>(c.recompiles)},
                              {"replays", static_cast<int64_t>(c.replays)},
@@ -343,7 +365,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     request.eos = std::move(*eos);
   }
   request.ignore_eos = o.ignore_eos;
-  request.sampling = sampling_of(o);
+  request.sampling = sampling_of(run);
   request.batch_size = b.batch_size;
   request.max_seq_len = b.max_seq_len;
   request.block_size = b.block_size;
@@ -438,11 +460,6 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
     return failed(run, Error{ErrorKind::Usage,
                              "--mtp runs the file's draft, and " + options.file + " has none",
                              {"help: write `draft Name { … }` beside the model"}});
-  if (const config::Setting* n = run.prepared->compile.sema.settings.find("next_n");
-      n && n->value.is_int() && n->value.as_int() > 0)
-    run.diags.report(
-        {}, diag::Id::RecordedOnly,
-        "next_n is recorded only: no token comes from a draft; `--mtp` runs it beside the model");
   if (!run.compiled->has_script && run.compiled->model.empty())
     return failed(run,
                   Error{ErrorKind::Input,

@@ -35,7 +35,7 @@ int dump_ir(const Options& options, Context& context) {
   modules.load_main(options.file);
   if (diags.has_errors()) return report(diags, context);
   auto prepared = prepare(modules, options, options.batch);
-  if (!prepared) return report(prepared.error(), context);
+  if (!prepared) return report_failure(prepared.error(), diags, context);
   prepared->compile.passes.print = pass_printer(context);
   auto compiled = compile(modules, prepared->compile, diags);
   if (!compiled) return report(diags, context);

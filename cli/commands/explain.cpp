@@ -1,5 +1,6 @@
 // explain — what became of each super-kernel scope, one conformance record, or a diagnostic's page
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <memory>
 
 #include "cli/cli.h"
@@ -8,6 +9,7 @@
 #include "cli/model_run.h"
 #include "compiler/superkernel/case.h"
 #include "compiler/superkernel/report.h"
+#include "runtime/base/device_errors.h"
 
 namespace skdsl::cli {
 namespace {
@@ -35,7 +37,20 @@ std::string_view page_of(std::string_view id) {
   return {};
 }
 
+/// A code of the device runtime: digits.
+int explain_device_error(int64_t code, Context& context) {
+  const Error error = device_failure("a run on the device", code);
+  context.out << error.message << '\n';
+  for (const std::string& note : error.notes) context.out << "  = " << note << '\n';
+  return kDone;
+}
+
 int explain_diagnostic(const Options& options, Context& context) {
+  int64_t code = 0;
+  const std::string& word = options.file;
+  if (const auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), code);
+      bad == std::errc() && end == word.data() + word.size() && code > 0)
+    return explain_device_error(code, context);
   const diag::Id id = diag::find(options.file);
   if (id == diag::Id::kCount) {
     std::vector<std::string> names;
@@ -189,7 +204,7 @@ int explain(const Options& options, Context& context) {
 Run define_explain(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, *options);
-  app.get_option("file")->required(false)->description("a .sk file, or a diagnostic's id or name");
+  app.get_option("file")->required(false)->description("a .sk file, a diagnostic's id or name, or an error code of the device");
   app.add_option("--batch", options->batch, "requests of the decode graph; default: scheduler_config.batch_size, else 1")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--scope", options->scope, "this scope only");

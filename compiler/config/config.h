@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/diag/diag.h"
 #include "runtime/base/error.h"
 #include "runtime/base/json.h"
 
@@ -24,11 +25,16 @@ struct Setting {
   Layer layer = Layer::Default;
   std::string origin;    // "weights/config.json", "run.yaml:12", "--set hidden_size=8"
   bool derived = false;  // from another key; nobody asked for it by this name
+  std::string section;   // of the run config that the key was said to be in; "" for a bare name of --set
+  Span span;             // of the value, in a file
 };
 
 /// What the command line, files and flags give; the later layers win.
 struct Settings {
   std::vector<Setting> items;
+
+  /// Unknown keys of the run config are warnings.
+  bool lenient = false;
 
   /// The winning non-null setting of a key, or null.
   const Setting* find(std::string_view key) const;
@@ -44,8 +50,6 @@ struct Builtins {
   int64_t batch_size = 1;
   int64_t world_size = 1;
 };
-/// Names that reach the runtime without being visible in a file.
-inline constexpr std::string_view kRuntimeNames[] = {"max_new_tokens", "next_n", "target.cann"};
 inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      "max_seq_len", "block_size",
                                                      "kv_blocks", "batch_size", "world_size"};
 
@@ -53,12 +57,8 @@ inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      
 /// given under their second name alone get their first.
 void add_hf_config(const Json& config, const std::string& origin, Settings& settings);
 
-/// Parses one "key=value" of --set; the value is a YAML scalar or flow list. A section's name may stand
-/// before the key: scheduler_config.batch_size, model_config.custom_params.enable_prefetch.
+/// Parses one "key=value" of --set; the value is a YAML scalar or flow list. A section of the run config may stand
+/// before the key: scheduler_config.batch_size, model_config.custom_params.enable_prefetch, ge.ge_config.oo_level.
 Expected<Setting> parse_set(std::string_view text);
-
-/// Reads a run YAML: `model_config` (exe_mode and custom_params), `scheduler_config`, `data_config` and names
-/// of the file's own configuration. Errors name the line.
-Expected<void> add_run_yaml(const std::string& path, Settings& settings);
 
 }  // namespace skdsl::config

@@ -172,7 +172,7 @@ void add_hf_second_names(const Json& config, const std::string& origin, Settings
   };
   const auto add = [&](std::string_view key, const Json& value, const std::string& from) {
     settings.items.push_back(
-        {std::string(key), value, Layer::HfConfig, fmt::format("`{}` of {}", from, origin), true});
+        {std::string(key), value, Layer::HfConfig, fmt::format("`{}` of {}", from, origin), true, "", {}});
   };
   for (const Row& row : kRows) {
     if (row.rule != Rule::Same) continue;

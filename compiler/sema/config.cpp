@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "compiler/config/hf_keys.h"
+#include "compiler/config/run_keys.h"
 #include "compiler/sema/elaborator.h"
 
 namespace skdsl::sema {
@@ -76,7 +77,7 @@ void Elaborator::resolve_config() {
 void Elaborator::check_settings() {
   std::vector<std::string> known(config_order_);
   known.insert(known.end(), std::begin(config::kBuiltinNames), std::end(config::kBuiltinNames));
-  known.insert(known.end(), std::begin(config::kRuntimeNames), std::end(config::kRuntimeNames));
+  for (const char* name : {"max_new_tokens", "next_n"}) known.emplace_back(name);
   for (const config::Setting& s : options_.settings.items) {
     if (config_.contains(s.key) || config_groups_.contains(s.key) ||
         std::find(known.begin(), known.end(), s.key) != known.end())
@@ -102,8 +103,19 @@ void Elaborator::check_settings() {
       }
       continue;
     }
-    auto r = report({}, diag::Id::UnknownConfigKey, s.key, s.origin);
-    if (const std::string near = diag::nearest(s.key, known); !near.empty())
+    // Keys of the run config are checked before; of its custom_params the well-known ones need no declaration.
+    if (config::find_run_setting(s.key)) continue;
+    if (!s.section.empty() && (s.section != "custom_params" || config::find_run_key(s.section, s.key))) continue;
+    if (dot != std::string::npos && config::find_run_key("custom_params", s.key.substr(0, dot))) continue;
+    if (options_.settings.lenient && s.layer == config::Layer::RunYaml) {
+      report(s.span, diag::Id::RunUnknownIgnored, s.key, "the model file's config");
+      continue;
+    }
+    auto r = report(s.span, diag::Id::UnknownConfigKey, s.key, s.origin);
+    std::vector<std::string> names = known;
+    if (s.section == "custom_params")
+      for (std::string& name : config::key_names("custom_params")) names.push_back(std::move(name));
+    if (const std::string near = diag::nearest(s.key, names); !near.empty())
       r.help(fmt::format("did you mean `{}`?", near));
   }
 }

@@ -35,6 +35,7 @@ class Modules {
   const Module& operator[](uint32_t i) const { return modules_[i]; }
   const Module& main() const { return modules_[0]; }
   size_t size() const { return modules_.size(); }
+  diag::Engine& diags() const { return *diags_; }
   /// A declaration that file `module` sees: its own, then those of its imports.
   NodeRef find(uint32_t module, std::string_view name) const;
   /// Names for "did you mean".

@@ -282,6 +282,17 @@ std::string default_weights_of(const Modules& modules) {
   return "";
 }
 
+bool declares_config(const Modules& modules, std::string_view key) {
+  const Module& m = modules.main();
+  if (!m.config) return false;
+  const size_t dot = key.find('.');
+  for (const NodeId n : m.ast.children(m.config)) {
+    if (m.ast.kind(n) == Kind::ConfigEntry && (m.ast.text(n) == key || m.ast.text(n) == key.substr(0, dot))) return true;
+    if (m.ast.kind(n) == Kind::ConfigGroup && m.ast.text(n) == key.substr(0, dot)) return true;
+  }
+  return false;
+}
+
 int64_t script_requests(const Modules& modules) {
   const Module& m = modules.main();
   int64_t most = 0;
