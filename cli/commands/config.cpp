@@ -21,31 +21,42 @@ struct Line {
   std::string key, value, layer, origin;
   std::string status;  // of a run config's keys: what is not acted on
   std::string note;
+  bool given = true;
 };
 
-std::string plain(const Json& value) { return value.is_string() ? value.as_string() : to_json(value); }
+std::string plain(const Json& value) {
+  return value.is_string() && !value.as_string().empty() ? value.as_string() : to_json(value);
+}
 
 /// The rows of the run config. Options of the mode that does not run are left out, unless somebody gave them.
 std::vector<Line> run_config_lines(const config::RunView& view, bool with_model) {
   std::vector<Line> out;
+  const std::vector<config::Derived> derived = view.derived();
   for (const config::Effective& e : view.rows()) {
+    // A default that stands for a computed value is told with it.
+    const std::string path = e.key->path();
+    if (std::any_of(derived.begin(), derived.end(), [&](const config::Derived& d) { return d.path == path; }))
+      continue;
     const std::string_view section = e.key->section;
     const bool option = section == "npugraph_ex" || section == "ge";
     if (option && !e.given && view.mode() != (section == "ge" ? "ge_graph" : "npugraph_ex")) continue;
     if (e.key->status == config::KeyStatus::Dead || e.key->status == config::KeyStatus::Derived) continue;
     if (e.key->key == "custom_params" || (section == "custom_params" && !e.given)) continue;
     // Built-in names and keys of the model file have their own lines.
-    if (with_model && (e.declared || (e.key->setting() == e.key->key && section != "custom_params" && !e.key->setting().starts_with("max_new") &&
-                                      e.key->key != "next_n")))
+    if (with_model && (e.declared || (e.key->setting() == e.key->key && section != "custom_params" &&
+                                      !e.key->setting().starts_with("max_new") && e.key->key != "next_n")))
       continue;
     const bool acts = e.acts() || (section == "custom_params" && !with_model);
     out.push_back({e.key->path(), plain(e.value), std::string(config::name(e.layer)), e.origin,
-                   acts ? "" : std::string(config::name(e.key->status)), acts ? "" : std::string(e.key->note)});
+                   acts ? "" : std::string(config::name(e.key->status)), acts ? "" : std::string(e.key->note),
+                   e.given});
   }
   for (const config::Setting& s : view.settings().items)
-    if (!with_model && s.section == "custom_params" && !config::find_run_key("custom_params", s.key) && s.key.find('.') == std::string::npos)
-      out.push_back({"model_config.custom_params." + s.key, plain(s.value), std::string(config::name(s.layer)), s.origin, "", ""});
-  for (const config::Derived& d : view.derived()) out.push_back({d.path, d.value, "derived", d.why, "", ""});
+    if (!with_model && s.section == "custom_params" && !config::find_run_key("custom_params", s.key) &&
+        s.key.find('.') == std::string::npos)
+      out.push_back({"model_config.custom_params." + s.key, plain(s.value),
+                     std::string(config::name(s.layer)), s.origin, "", ""});
+  for (const config::Derived& d : derived) out.push_back({d.path, d.value, "derived", d.why, "", ""});
   return out;
 }
 
@@ -67,7 +78,9 @@ void print(const std::vector<Line>& lines, Context& context) {
   }
   for (const Line& l : lines)
     context.out << fmt::format("{:<{}}  {:<{}}  {}{}\n", l.key, width, l.value, value_width, l.origin,
-                               l.status.empty() ? "" : fmt::format("  [{}: {}]", l.status, l.note));
+                               l.status.empty() ? ""
+                               : l.given        ? fmt::format("  [{}: {}]", l.status, l.note)
+                                                : fmt::format("  [{}]", l.status));
 }
 
 /// A run config alone: its model need not exist here.
@@ -78,7 +91,8 @@ int explain_run_config(const Options& options, const std::string& path, Context&
   const config::RunContext run_context{options.mode, nullptr};
   config::Settings settings;
   settings.lenient = options.lenient;
-  if (auto ok = config::read_run_config(path, run_context, settings, diags); !ok) return report(ok.error(), context);
+  if (auto ok = config::read_run_config(path, run_context, settings, diags); !ok)
+    return report(ok.error(), context);
   for (const std::string& text : options.set) {
     auto s = config::parse_set(text);
     if (!s) return report(s.error(), context);
@@ -107,12 +121,17 @@ int explain(const Options& options, Context& context) {
     return kDone;
   }
   if (options.action != "explain" || options.file.empty()) {
-    Error e{ErrorKind::Usage, options.action.empty() ? "what to do is missing" : fmt::format("`config {}` needs a file", options.action), {}};
-    if (!options.action.empty() && options.action != "explain") e.message = fmt::format("`config {}` is not known", options.action);
+    Error e{ErrorKind::Usage,
+            options.action.empty() ? "what to do is missing"
+                                   : fmt::format("`config {}` needs a file", options.action),
+            {}};
+    if (!options.action.empty() && options.action != "explain")
+      e.message = fmt::format("`config {}` is not known", options.action);
     e.notes.emplace_back("help: write skdsl config explain FILE, or skdsl config --table");
     return report(e, context);
   }
-  if (options.file.ends_with(".yaml") || options.file.ends_with(".yml")) return explain_run_config(options, options.file, context);
+  if (options.file.ends_with(".yaml") || options.file.ends_with(".yml"))
+    return explain_run_config(options, options.file, context);
   source::Sources sources;
   diag::Engine diags(sources);
   diags.strict = options.strict;
@@ -141,13 +160,21 @@ int explain(const Options& options, Context& context) {
   built_in("kv_blocks", std::to_string(b.kv_blocks));
   built_in("batch_size", std::to_string(b.batch_size));
   built_in("world_size", std::to_string(b.world_size));
-  const config::RunContext run_context{options.mode, [&](std::string_view key) { return sema::declares_config(modules, key); }};
+  const config::RunContext run_context{
+      options.mode, [&](std::string_view key) { return sema::declares_config(modules, key); }};
   const config::RunView view(prepared->compile.sema.settings, run_context);
-  for (Line& line : run_config_lines(view, true)) lines.push_back(std::move(line));
+  // A run without a run config has little to tell about one.
+  for (Line& line : run_config_lines(view, true))
+    if (options.json || !options.config.empty() || (line.given && line.layer != "derived"))
+      lines.push_back(std::move(line));
   if (options.json) {
     Json::Array harmless;
     for (const std::string& key : elaborated->harmless_keys) harmless.emplace_back(key);
-    context.out << to_json(Json::Object{{"format_version", 1}, {"keys", json_of(lines)}, {"without_effect", harmless}}, 1) << '\n';
+    context.out << to_json(
+                       Json::Object{
+                           {"format_version", 1}, {"keys", json_of(lines)}, {"without_effect", harmless}},
+                       1)
+                << '\n';
     return report(diags, context);
   }
   print(lines, context);
@@ -165,7 +192,8 @@ Run define_config(CLI::App& app) {
   add_model_options(app, *options);
   app.get_option("file")->required(false)->description("the .sk file, or a run config (.yaml) alone");
   app.add_flag("--json", options->json, "one JSON document on standard output");
-  app.add_flag("--table", options->table, "print every key that a run config may have, as in docs/run-config.md");
+  app.add_flag("--table", options->table,
+               "print every key that a run config may have, as in docs/run-config.md");
   return [options](Context& context) { return explain(*options, context); };
 }
 

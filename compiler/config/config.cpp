@@ -45,7 +45,8 @@ Expected<Setting> parse_set(std::string_view text) {
                                        {"help: write --set hidden_size=64"}});
   Setting s{std::string(text.substr(0, eq)), {}, Layer::Set, "--set " + std::string(text), false, "", {}};
   for (const std::string_view section : run_sections()) {
-    const std::string prefix = fmt::format("{}{}.", section == "custom_params" ? "model_config." : "", section);
+    const std::string prefix =
+        fmt::format("{}{}.", section == "custom_params" ? "model_config." : "", section);
     if (!s.key.starts_with(prefix)) continue;
     s.section = section;
     if (section == "custom_params" || !s.key.starts_with("model_config.custom_params.")) {
@@ -57,10 +58,11 @@ Expected<Setting> parse_set(std::string_view text) {
     if (const RunKey* row = find_run_key(s.section, s.key)) s.key = row->setting();
   auto value = parse_yaml_value(std::string(text.substr(eq + 1)));
   if (!value)
-    return tl::unexpected<Error>(Error{ErrorKind::Usage,
-                                       "--set " + std::string(text) + " has a value that is no YAML scalar or list: " +
-                                           value.error().message,
-                                       {}});
+    return tl::unexpected<Error>(
+        Error{ErrorKind::Usage,
+              "--set " + std::string(text) +
+                  " has a value that is no YAML scalar or list: " + value.error().message,
+              {}});
   s.value = std::move(*value);
   return s;
 }

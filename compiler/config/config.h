@@ -27,6 +27,7 @@ struct Setting {
   bool derived = false;  // from another key; nobody asked for it by this name
   std::string section;   // of the run config that the key was said to be in; "" for a bare name of --set
   Span span;             // of the value, in a file
+  Span key_span;
 };
 
 /// What the command line, files and flags give; the later layers win.
@@ -57,8 +58,9 @@ inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      
 /// given under their second name alone get their first.
 void add_hf_config(const Json& config, const std::string& origin, Settings& settings);
 
-/// Parses one "key=value" of --set; the value is a YAML scalar or flow list. A section of the run config may stand
-/// before the key: scheduler_config.batch_size, model_config.custom_params.enable_prefetch, ge.ge_config.oo_level.
+/// Parses one "key=value" of --set; the value is a YAML scalar or flow list. A section of the run config may
+/// stand before the key: scheduler_config.batch_size, model_config.custom_params.enable_prefetch,
+/// ge.ge_config.oo_level.
 Expected<Setting> parse_set(std::string_view text);
 
 }  // namespace skdsl::config

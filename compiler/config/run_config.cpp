@@ -9,10 +9,11 @@ namespace skdsl::config {
 namespace {
 
 /// Sections of other programs: their files are no recipes of language models.
-constexpr std::string_view kOtherPrograms[] = {"model_args", "entry_script", "launcher", "launcher_args", "dit_cache",
-                                               "env_vars"};
+constexpr std::string_view kOtherPrograms[] = {"model_args",    "entry_script", "launcher",
+                                               "launcher_args", "dit_cache",    "env_vars"};
 /// Keys that the older layout has at the top.
-constexpr std::string_view kLegacyTop[] = {"exe_mode", "world_size", "model_path", "model_name", "draft_model_path"};
+constexpr std::string_view kLegacyTop[] = {"exe_mode", "world_size", "model_path", "model_name",
+                                           "draft_model_path"};
 constexpr std::string_view kLegacyData[] = {"batch_size", "max_new_tokens", "input_max_len"};
 
 /// Names of the older layout whose right name is too far away to be guessed.
@@ -103,7 +104,8 @@ class Checker {
     if (section == "custom_params")
       report.help("declare it in the model file's `config`");
     else
-      report.help(fmt::format("`skdsl config --table` lists what {} may have", section.empty() ? "a run config" : where));
+      report.help(fmt::format("`skdsl config --table` lists what {} may have",
+                              section.empty() ? "a run config" : where));
   }
 
  private:
@@ -147,17 +149,20 @@ class Checker {
                        place);
     if (!value.is_string()) {
       const bool choice = row.type == KeyType::Choice || row.type == KeyType::OptChoice;
-      if (choice && value.is_int()) report.help(fmt::format("text that looks like a number is quoted: \"{}\"", shown(value)));
+      if (choice && value.is_int())
+        report.help(fmt::format("text that looks like a number is quoted: \"{}\"", shown(value)));
       report.help(fmt::format("left out, it is {}", row.initial));
       return false;
     }
     std::vector<std::string> choices;
     std::string_view rest = row.range;
-    for (size_t bar = 0; row.type == KeyType::Choice && bar != rest.npos; rest.remove_prefix(bar == rest.npos ? 0 : bar + 1)) {
+    for (size_t bar = 0; row.type == KeyType::Choice && bar != rest.npos;
+         rest.remove_prefix(bar == rest.npos ? 0 : bar + 1)) {
       bar = rest.find('|');
       choices.emplace_back(rest.substr(0, bar));
     }
-    const std::string near = value.as_string() == "acl_graph" ? "npugraph_ex" : diag::nearest(value.as_string(), choices);
+    const std::string near =
+        value.as_string() == "acl_graph" ? "npugraph_ex" : diag::nearest(value.as_string(), choices);
     if (!near.empty())
       report.help(fmt::format("did you mean `{}`?", near));
     else
@@ -205,7 +210,8 @@ class Reader {
  private:
   Place place(const YamlNode& key, const YamlNode& value) const {
     const Span span = value.kind == YamlNode::Kind::Null ? key.span : value.span;
-    return {key.span, span, fmt::format("{}:{}", diags_.sources().name(key.span.file), diags_.sources().loc(key.span).line)};
+    return {key.span, span,
+            fmt::format("{}:{}", diags_.sources().name(key.span.file), diags_.sources().loc(key.span).line)};
   }
 
   bool is_of_another_program(const YamlNode& root) {
@@ -214,7 +220,9 @@ class Reader {
       for (const auto& [key, value] : root.entries) {
         if (key.text != name) continue;
         diags_.report(key.span, diag::Id::RunLayout, fmt::format("not an LLM recipe: it has `{}`", name))
-            .help("a run config of a language model has model_config, data_config, parallel_config and scheduler_config");
+            .help(
+                "a run config of a language model has model_config, data_config, parallel_config and "
+                "scheduler_config");
         return true;
       }
     return false;
@@ -231,20 +239,26 @@ class Reader {
         for (const auto& [key, value] : data->entries)
           if (!shows && key.text == name) shows = &key;
     if (!shows) return false;
-    const bool top = std::find(std::begin(kLegacyTop), std::end(kLegacyTop), shows->text) != std::end(kLegacyTop);
+    const bool top =
+        std::find(std::begin(kLegacyTop), std::end(kLegacyTop), shows->text) != std::end(kLegacyTop);
     diags_
         .report(shows->span, diag::Id::RunLayout,
-                fmt::format("legacy layout: it has `{}` {}", shows->text, top ? "at the top level" : "in data_config"))
-        .help("exe_mode, model_name and model_path stand in model_config now, world_size in parallel_config, batch_size "
-              "and max_new_tokens in scheduler_config");
+                fmt::format("legacy layout: it has `{}` {}", shows->text,
+                            top ? "at the top level" : "in data_config"))
+        .help(
+            "exe_mode, model_name and model_path stand in model_config now, world_size in parallel_config, "
+            "batch_size "
+            "and max_new_tokens in scheduler_config");
     return true;
   }
 
   void top_level(const YamlNode& root, const YamlNode& key, const YamlNode& value) {
     const Place where = place(key, value);
     // Files kept these at the top for older readers.
-    for (const auto& [above, name] : {std::pair{"model_config", "model_name"}, {"model_config", "model_path"},
-                                      {"model_config", "exe_mode"}, {"parallel_config", "world_size"}}) {
+    for (const auto& [above, name] : {std::pair{"model_config", "model_name"},
+                                      {"model_config", "model_path"},
+                                      {"model_config", "exe_mode"},
+                                      {"parallel_config", "world_size"}}) {
       const YamlNode* section = key.text == name ? root.find(above) : nullptr;
       const YamlNode* counts = section ? section->find(name) : nullptr;
       if (!counts) continue;
@@ -263,15 +277,18 @@ class Reader {
     std::vector<std::string> names;
     for (const std::string_view s : run_sections())
       if (s != "custom_params") names.emplace_back(s);
-    auto report = diags_.report(key.span, settings_.lenient ? diag::Id::RunUnknownIgnored : diag::Id::RunUnknownKey, key.text,
-                                "the top level");
+    auto report =
+        diags_.report(key.span, settings_.lenient ? diag::Id::RunUnknownIgnored : diag::Id::RunUnknownKey,
+                      key.text, "the top level");
     const std::string near = key.text == "disagg_config" ? "disagg" : diag::nearest(key.text, names);
     std::vector<std::string> keys;
     for (const RunKey& row : run_keys()) keys.emplace_back(row.key);
     if (!near.empty()) {
       report.help(fmt::format("did you mean `{}`?", near));
-    } else if (const std::string slip = diag::nearest(key.text, keys); value.kind != YamlNode::Kind::Map && !slip.empty()) {
-      report.help(fmt::format("did you mean `{}` of {}?", slip, section_path(rows_named(slip).front()->section)));
+    } else if (const std::string slip = diag::nearest(key.text, keys);
+               value.kind != YamlNode::Kind::Map && !slip.empty()) {
+      report.help(
+          fmt::format("did you mean `{}` of {}?", slip, section_path(rows_named(slip).front()->section)));
     } else {
       report.help(fmt::format("the sections are {}", fmt::join(names, ", ")));
     }
@@ -280,7 +297,9 @@ class Reader {
   /// The keys of a section; `prefix` is the way into a nested one ("debug.").
   void section(const std::string& name, const std::string& prefix, const YamlNode& map) {
     if (map.kind != YamlNode::Kind::Map) {
-      diags_.report(map.span, diag::Id::RunBadValue, wrong(section_path(name), to_json_value(map), "a map of keys"))
+      diags_
+          .report(map.span, diag::Id::RunBadValue,
+                  wrong(section_path(name), to_json_value(map), "a map of keys"))
           .help("write its keys below it, indented");
       return;
     }
@@ -288,8 +307,9 @@ class Reader {
       const std::string full = prefix + key.text;
       if (is_section(key.text) && !(name == "model_config" && key.text == "custom_params")) {
         diags_.report(key.span, diag::Id::RunMisplacedKey, key.text, section_path(name))
-            .help(key.text == "custom_params" ? "`custom_params` belongs in model_config"
-                                              : fmt::format("`{}` is a section: it begins a line without blanks", key.text));
+            .help(key.text == "custom_params"
+                      ? "`custom_params` belongs in model_config"
+                      : fmt::format("`{}` is a section: it begins a line without blanks", key.text));
         if (value.kind == YamlNode::Kind::Null) return;  // what follows was meant to be its keys
         continue;
       }
@@ -311,13 +331,15 @@ class Reader {
 
   static bool has_keys_below(std::string_view path) {
     for (const RunKey& row : run_keys())
-      if (row.section == "ge" && row.key.size() > path.size() && row.key.starts_with(path) && row.key[path.size()] == '.')
+      if (row.section == "ge" && row.key.size() > path.size() && row.key.starts_with(path) &&
+          row.key[path.size()] == '.')
         return true;
     return false;
   }
 
   void add(const std::string& key, const Json& value, const std::string& section, const Place& where) {
-    settings_.items.push_back({key, value, Layer::RunYaml, where.origin, false, section, where.value});
+    settings_.items.push_back(
+        {key, value, Layer::RunYaml, where.origin, false, section, where.value, where.key});
     if (section != "custom_params" || !value.is_object()) return;
     for (const auto& [member, below] : value.as_object()) add(key + "." + member, below, section, where);
   }

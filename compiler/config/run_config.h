@@ -1,8 +1,8 @@
 // run_config — the run YAML: read, checked against the table, seen as effective values
 //
-// Three steps: read_run_config takes a file apart and checks each key; check_run_settings does the same for what --set
-// gives; check_run_rules looks at the values together (run_rules.def). Later steps are left out when an earlier one
-// found errors.
+// Three steps: read_run_config takes a file apart and checks each key; check_run_settings does the same for
+// what --set gives; check_run_rules looks at the values together (run_rules.def). Later steps are left out
+// when an earlier one found errors.
 #pragma once
 #include <functional>
 #include <map>
@@ -18,12 +18,14 @@ namespace skdsl::config {
 
 /// What the checks need to know besides the settings.
 struct RunContext {
-  std::string mode_flag;                                 // of --mode; "" when not given
-  std::function<bool(std::string_view key)> declares;  // whether the model file declares a key; null without a file
+  std::string mode_flag;  // of --mode; "" when not given
+  std::function<bool(std::string_view key)>
+      declares;  // whether the model file declares a key; null without a file
   std::function<const char*(const char* name)> environment = nullptr;  // null: getenv
 };
 
-/// Reads a run YAML and appends its settings. What is wrong is in `diags`; the error is a file that cannot be read.
+/// Reads a run YAML and appends its settings. What is wrong is in `diags`; the error is a file that cannot be
+/// read.
 Expected<void> read_run_config(const std::string& path, const RunContext& context, Settings& settings,
                                diag::Engine& diags);
 
@@ -35,9 +37,9 @@ struct Effective {
   const RunKey* key = nullptr;
   Json value;
   Layer layer = Layer::Default;
-  std::string origin;   // "run.yaml:4", "--set …", "default", or what it follows from
-  Span span;            // of the value, when a file gives it
-  bool given = false;   // somebody asked for it
+  std::string origin;     // "run.yaml:4", "--set …", "default", or what it follows from
+  Span span;              // of the value, when a file gives it
+  bool given = false;     // somebody asked for it
   bool declared = false;  // a key of custom_params that the model file declares
   /// Whether the run does what the value says.
   bool acts() const { return declared || key->status == KeyStatus::Acts; }

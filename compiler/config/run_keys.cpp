@@ -49,7 +49,8 @@ struct Bounds {
 Bounds bounds(std::string_view range) {
   const auto number = [](std::string_view text) -> std::optional<double> {
     double d = 0;
-    if (text.empty() || std::from_chars(text.data(), text.data() + text.size(), d).ec != std::errc()) return {};
+    if (text.empty() || std::from_chars(text.data(), text.data() + text.size(), d).ec != std::errc())
+      return {};
     return d;
   };
   const size_t dots = range.find("..");
@@ -81,9 +82,10 @@ std::optional<bool> boolean_word(const Json& value) {
 }
 
 std::string_view type_word(KeyType type) {
-  constexpr std::string_view kWords[] = {"bool",          "int",         "float",         "str",         "choice",
-                                         "map",           "bool or 0–2", "bool or null",  "int or null", "float or null",
-                                         "str or null",   "choice or null", "map or null"};
+  constexpr std::string_view kWords[] = {"bool",        "int",           "float",       "str",
+                                         "choice",      "map",           "bool or 0–2", "bool or null",
+                                         "int or null", "float or null", "str or null", "choice or null",
+                                         "map or null"};
   return kWords[static_cast<size_t>(type)];
 }
 
@@ -233,12 +235,13 @@ std::string run_keys_markdown() {
   };
   std::string out;
   for (const std::string_view section : run_sections()) {
-    out += fmt::format("### {}{}\n\n| key | type | default | allowed | status | |\n|---|---|---|---|---|---|\n",
-                       section == "custom_params" ? "model_config." : "", section);
+    out +=
+        fmt::format("### {}{}\n\n| key | type | default | allowed | status | |\n|---|---|---|---|---|---|\n",
+                    section == "custom_params" ? "model_config." : "", section);
     for (const RunKey& k : kKeys)
       if (k.section == section)
-        out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", k.key, type_word(k.type), k.initial, cell(k.range),
-                           name(k.status), k.note);
+        out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", k.key, type_word(k.type), k.initial,
+                           cell(k.range), name(k.status), k.note);
     out += '\n';
   }
   out += "### Not modelled\n\n| name | use |\n|---|---|\n";

@@ -10,7 +10,21 @@
 
 namespace skdsl::config {
 
-enum class KeyType : uint8_t { Bool, Int, Float, Str, Choice, Dict, Switch, OptBool, OptInt, OptFloat, OptStr, OptChoice, OptDict };
+enum class KeyType : uint8_t {
+  Bool,
+  Int,
+  Float,
+  Str,
+  Choice,
+  Dict,
+  Switch,
+  OptBool,
+  OptInt,
+  OptFloat,
+  OptStr,
+  OptChoice,
+  OptDict
+};
 enum class KeyStatus : uint8_t { Acts, Recorded, NoEffect, Dead, Derived };
 /// "acts", "recorded only", "no effect here", "dead", "derived".
 std::string_view name(KeyStatus status);
@@ -49,7 +63,8 @@ std::string_view not_modelled(std::string_view key);
 
 /// "an integer of at least 1", "one of eager, ge_graph, npugraph_ex", …
 std::string expectation(const RunKey& key);
-/// The value as the key's type has it (yes becomes true), or nothing when it is of another type or out of range.
+/// The value as the key's type has it (yes becomes true), or nothing when it is of another type or out of
+/// range.
 std::optional<Json> conform(const RunKey& key, const Json& value);
 Json default_value(const RunKey& key);
 

@@ -40,7 +40,8 @@ void tell_recorded_only(const RunView& view, diag::Engine& diags) {
 
 std::span<const RunRule> run_rules() { return kRules; }
 
-void RuleReport::say(std::initializer_list<std::string_view> keys, const std::string& message, const std::string& help) {
+void RuleReport::say(std::initializer_list<std::string_view> keys, const std::string& message,
+                     const std::string& help) {
   std::vector<std::string> copies(keys.begin(), keys.end());
   say(copies, message, help);
 }

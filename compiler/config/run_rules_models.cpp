@@ -24,7 +24,9 @@ bool is(const RunView& view, std::initializer_list<std::string_view> names) {
 bool longcat(const RunView& view) { return is(view, {"longcat_flash"}); }
 bool deepseek_v4(const RunView& view) { return is(view, {"deepseek_v4"}); }
 bool deepseek_r1(const RunView& view) { return is(view, {"deepseek_r1", "kimi_k2"}); }
-bool deepseek_or_glm(const RunView& view) { return is(view, {"deepseek_r1", "kimi_k2", "deepseek_v3_2_exp", "glm_5"}); }
+bool deepseek_or_glm(const RunView& view) {
+  return is(view, {"deepseek_r1", "kimi_k2", "deepseek_v3_2_exp", "glm_5"});
+}
 
 }  // namespace
 
@@ -44,7 +46,8 @@ void longcat_drafts(const RunView& view, RuleReport& report) {
 
 void longcat_streams_eager(const RunView& view, RuleReport& report) {
   if (longcat(view) && view.mode() == "eager" && view.flag(kStreams))
-    report.say({kStreams, kMode}, "LongCat's eager mode has one stream", "set enable_multi_streams to 0, or take a graph mode");
+    report.say({kStreams, kMode}, "LongCat's eager mode has one stream",
+               "set enable_multi_streams to 0, or take a graph mode");
 }
 
 void longcat_superkernel(const RunView& view, RuleReport& report) {
@@ -55,7 +58,8 @@ void longcat_superkernel(const RunView& view, RuleReport& report) {
 
 void longcat_prefetch(const RunView& view, RuleReport& report) {
   if (longcat(view) && view.flag(kPrefetch) && !view.flag(kStreams))
-    report.say({kPrefetch, kStreams}, "LongCat prefetches on a stream of its own", "set enable_multi_streams to 1 or 2");
+    report.say({kPrefetch, kStreams}, "LongCat prefetches on a stream of its own",
+               "set enable_multi_streams to 1 or 2");
 }
 
 void deepseek_v4_mode(const RunView& view, RuleReport& report) {
@@ -73,11 +77,14 @@ void deepseek_v4_tensor_parallel(const RunView& view, RuleReport& report) {
     return;
   }
   if (view.text(kPlatform) != "950")
-    report.say({kLowLatency, kPlatform}, "low_latency_tp needs a 950", "set platform_version to \"950\", or leave low_latency_tp out");
-  for (const char* key : {"attn_tp_size", "o_proj_tp_size", "moe_tp_size", "embed_tp_size", "lmhead_tp_size"}) {
+    report.say({kLowLatency, kPlatform}, "low_latency_tp needs a 950",
+               "set platform_version to \"950\", or leave low_latency_tp out");
+  for (const char* key :
+       {"attn_tp_size", "o_proj_tp_size", "moe_tp_size", "embed_tp_size", "lmhead_tp_size"}) {
     const std::string path = fmt::format("parallel_config.{}", key);
     if (view.integer(path) != world || world == 1)
-      report.say({path, "parallel_config.world_size", kLowLatency}, fmt::format("low_latency_tp shares everything: `{}` is world_size, and more than 1", key),
+      report.say({path, "parallel_config.world_size", kLowLatency},
+                 fmt::format("low_latency_tp shares everything: `{}` is world_size, and more than 1", key),
                  fmt::format("set {} to {}", key, world));
   }
 }
@@ -85,7 +92,8 @@ void deepseek_v4_tensor_parallel(const RunView& view, RuleReport& report) {
 void deepseek_v4_limit_core(const RunView& view, RuleReport& report) {
   if (!deepseek_v4(view) || !view.flag(kLimitCore)) return;
   if (!view.flag(kStreams))
-    report.say({kLimitCore, kStreams}, "core limits divide the cores among streams", "set enable_multi_streams to true");
+    report.say({kLimitCore, kStreams}, "core limits divide the cores among streams",
+               "set enable_multi_streams to true");
   if (const std::string p = view.text(kPlatform); p != "A3" && p != "auto")
     report.say({kLimitCore, kPlatform}, "core limits are for the A3", "leave enable_limit_core out");
   if (view.flag(kPypto))
@@ -99,39 +107,46 @@ void deepseek_v4_pypto(const RunView& view, RuleReport& report) {
 }
 
 void deepseek_v4_drafts(const RunView& view, RuleReport& report) {
-  if (deepseek_v4(view) && view.integer("model_config.next_n") > 3 && view.text("speculative_config.method") != "dspark")
-    report.say({"model_config.next_n", kModel}, "DeepSeek-V4 has three drafts at most", "set next_n to 0, 1, 2 or 3");
+  if (deepseek_v4(view) && view.integer("model_config.next_n") > 3 &&
+      view.text("speculative_config.method") != "dspark")
+    report.say({"model_config.next_n", kModel}, "DeepSeek-V4 has three drafts at most",
+               "set next_n to 0, 1, 2 or 3");
 }
 
 void deepseek_v4_random_weights(const RunView& view, RuleReport& report) {
   if (deepseek_v4(view) && !view.flag("model_config.with_ckpt") && !view.flag("model_config.force_eplb"))
-    report.say({"model_config.with_ckpt", "model_config.force_eplb"}, "random weights route unevenly", "set force_eplb to true");
+    report.say({"model_config.with_ckpt", "model_config.force_eplb"}, "random weights route unevenly",
+               "set force_eplb to true");
 }
 
 void deepseek_v4_cp_mini_batch(const RunView& view, RuleReport& report) {
-  if (deepseek_v4(view) && view.integer("parallel_config.cp_size") > 1 && view.integer("scheduler_config.cp_mini_batch") != 1)
+  if (deepseek_v4(view) && view.integer("parallel_config.cp_size") > 1 &&
+      view.integer("scheduler_config.cp_mini_batch") != 1)
     report.say({"scheduler_config.cp_mini_batch", "parallel_config.cp_size"},
-               "DeepSeek-V4 prefills one request at a time under context parallelism", "set scheduler_config.cp_mini_batch to 1");
+               "DeepSeek-V4 prefills one request at a time under context parallelism",
+               "set scheduler_config.cp_mini_batch to 1");
 }
 
 void deepseek_r1_micro_batch(const RunView& view, RuleReport& report) {
   if (!deepseek_r1(view) || view.integer("model_config.custom_params.micro_batch_mode") != 1) return;
   for (const std::string_view key : {std::string_view("parallel_config.moe_tp_size"), kAttnTp})
     if (view.integer(key) != 1)
-      report.say({key, "model_config.custom_params.micro_batch_mode"}, "two micro batches need ranks of their own",
+      report.say({key, "model_config.custom_params.micro_batch_mode"},
+                 "two micro batches need ranks of their own",
                  fmt::format("set {} to 1, or micro_batch_mode to 0", key));
 }
 
 void deepseek_r1_int8_cache(const RunView& view, RuleReport& report) {
   const bool int8 = view.model_integer("quantization_config.kv_cache_scheme.num_bits") == 8;
   if (deepseek_r1(view) && int8 && !view.flag("model_config.custom_params.enable_mla_prolog"))
-    report.say({"model_config.custom_params.enable_mla_prolog", kModel}, "an int8 cache is written by the MLA prolog",
-               "set enable_mla_prolog to true");
+    report.say({"model_config.custom_params.enable_mla_prolog", kModel},
+               "an int8 cache is written by the MLA prolog", "set enable_mla_prolog to true");
 }
 
 void deepseek_glm_superkernel(const RunView& view, RuleReport& report) {
   if (deepseek_or_glm(view) && view.mode() == "npugraph_ex" && view.flag(kSuperKernel))
-    report.say({kSuperKernel, kMode}, fmt::format("{} makes super kernels in ge_graph only", view.text(kModel)),
+    report.say({kSuperKernel, kMode},
+               fmt::format("{} makes super kernels in ge_graph only", view.text(kModel)),
                "set exe_mode to ge_graph, or leave enable_superkernel out");
 }
 

@@ -21,11 +21,13 @@ std::vector<std::string> foreign_options(const RunView& view, std::string_view s
   std::vector<std::string> out;
   if (view.mode() == (section == "ge" ? "ge_graph" : "npugraph_ex")) return out;
   for (const Effective& e : view.rows())
-    if (e.key->section == section && e.given && (e.value == default_value(*e.key)) != off_default) out.push_back(e.key->path());
+    if (e.key->section == section && e.given && (e.value == default_value(*e.key)) != off_default)
+      out.push_back(e.key->path());
   return out;
 }
 
-void refuse_options(const RunView& view, RuleReport& report, std::string_view section, std::string_view mode) {
+void refuse_options(const RunView& view, RuleReport& report, std::string_view section,
+                    std::string_view mode) {
   if (!view.context().mode_flag.empty()) return;  // then options_of_another_mode warns
   std::vector<std::string> keys = foreign_options(view, section, true);
   if (keys.empty()) return;
@@ -57,12 +59,15 @@ std::optional<std::vector<int>> release(std::string_view text) {
 void static_kernel_mode(const RunView& view, RuleReport& report) {
   if (view.flag(kStatic) && view.mode() != "npugraph_ex")
     report.say({kStatic, kMode}, "`enable_static_kernel` is for npugraph_ex",
-               view.mode() == "ge_graph" ? "leave it out: graphs of ge_graph are static anyway" : "leave it out, or set exe_mode to npugraph_ex");
+               view.mode() == "ge_graph" ? "leave it out: graphs of ge_graph are static anyway"
+                                         : "leave it out, or set exe_mode to npugraph_ex");
 }
 
 void dynamic_graph_ignored(const RunView& view, RuleReport& report) {
-  if (view.mode() == "ge_graph" && view.given("model_config.enable_dynamic_graph") && view.flag("model_config.enable_dynamic_graph"))
-    report.say({"model_config.enable_dynamic_graph", kMode}, "`enable_dynamic_graph` is ignored: ge_graph is static", "set it to false");
+  if (view.mode() == "ge_graph" && view.given("model_config.enable_dynamic_graph") &&
+      view.flag("model_config.enable_dynamic_graph"))
+    report.say({"model_config.enable_dynamic_graph", kMode},
+               "`enable_dynamic_graph` is ignored: ge_graph is static", "set it to false");
 }
 
 void ge_dynamic_ignored(const RunView& view, RuleReport& report) {
@@ -78,7 +83,8 @@ void cache_compile_eager(const RunView& view, RuleReport& report) {
 
 void superkernel_eager(const RunView& view, RuleReport& report) {
   if (view.mode() == "eager" && view.flag(kSuperKernel))
-    report.say({kSuperKernel, kMode}, "eager makes no super kernels", "leave `enable_superkernel` out, or set exe_mode to ge_graph");
+    report.say({kSuperKernel, kMode}, "eager makes no super kernels",
+               "leave `enable_superkernel` out, or set exe_mode to ge_graph");
 }
 
 void superkernel_static_kernel(const RunView& view, RuleReport& report) {
@@ -88,14 +94,20 @@ void superkernel_static_kernel(const RunView& view, RuleReport& report) {
 }
 
 void superkernel_dump(const RunView& view, RuleReport& report) {
-  const std::string_view dump = view.mode() == "ge_graph" ? "ge.dump_config.enable_dump" : "npugraph_ex.dump_tensor_data";
+  const std::string_view dump =
+      view.mode() == "ge_graph" ? "ge.dump_config.enable_dump" : "npugraph_ex.dump_tensor_data";
   if (superkernel(view) && view.flag(dump))
-    report.say({dump, kSuperKernel}, "nothing is dumped from inside of super kernels", "leave one of the two out");
+    report.say({dump, kSuperKernel}, "nothing is dumped from inside of super kernels",
+               "leave one of the two out");
 }
 
-void npugraph_options_mode(const RunView& view, RuleReport& report) { refuse_options(view, report, "npugraph_ex", "npugraph_ex"); }
+void npugraph_options_mode(const RunView& view, RuleReport& report) {
+  refuse_options(view, report, "npugraph_ex", "npugraph_ex");
+}
 
-void ge_options_mode(const RunView& view, RuleReport& report) { refuse_options(view, report, "ge", "ge_graph"); }
+void ge_options_mode(const RunView& view, RuleReport& report) {
+  refuse_options(view, report, "ge", "ge_graph");
+}
 
 void options_of_another_mode(const RunView& view, RuleReport& report) {
   for (const std::string_view section : {"npugraph_ex", "ge"}) {
@@ -112,19 +124,22 @@ void two_ways_disagree(const RunView& view, RuleReport& report) {
   struct Pair {
     std::string_view model, option;
   };
-  for (const Pair& p : {Pair{"model_config.enable_dynamic_graph", "npugraph_ex.dynamic"}, Pair{kStatic, kNpuStatic},
-                        Pair{kSuperKernel, kNpuSuperKernel}})
+  for (const Pair& p : {Pair{"model_config.enable_dynamic_graph", "npugraph_ex.dynamic"},
+                        Pair{kStatic, kNpuStatic}, Pair{kSuperKernel, kNpuSuperKernel}})
     if (view.given(p.model) && view.given(p.option) && view.flag(p.model) != view.flag(p.option))
-      report.say({p.option, p.model}, fmt::format("`{}` and `{}` say different things", p.option, p.model), "keep one of them");
+      report.say({p.option, p.model}, fmt::format("`{}` and `{}` say different things", p.option, p.model),
+                 "keep one of them");
 }
 
 void target_releases(const RunView& view, RuleReport& report) {
   for (const char* key : {"target.cann", "target.torch"})
     if (const std::string text = view.text(key); !release(text))
-      report.say({key}, fmt::format("`{}` is `{}`, which is no release", key, text), "write two or three numbers, such as 9.1");
+      report.say({key}, fmt::format("`{}` is `{}`, which is no release", key, text),
+                 "write two or three numbers, such as 9.1");
   const auto torch = release(view.text("target.torch"));
   if (torch && *torch < std::vector<int>{2, 6} && view.mode() == "npugraph_ex")
-    report.say({"target.torch", kMode}, "npugraph_ex needs torch 2.6", "set target.torch to 2.6.0 or later, or exe_mode to ge_graph");
+    report.say({"target.torch", kMode}, "npugraph_ex needs torch 2.6",
+               "set target.torch to 2.6.0 or later, or exe_mode to ge_graph");
 }
 
 void chip_and_platform(const RunView& view, RuleReport& report) {
@@ -132,17 +147,20 @@ void chip_and_platform(const RunView& view, RuleReport& report) {
   std::transform(chip.begin(), chip.end(), chip.begin(), [](unsigned char c) { return std::toupper(c); });
   const std::string platform = view.text("model_config.platform_version");
   if (view.given("target.chip") && platform != "auto" && platform != chip)
-    report.say({"target.chip", "model_config.platform_version"}, "`chip` and `platform_version` name different chips", "keep one of them");
+    report.say({"target.chip", "model_config.platform_version"},
+               "`chip` and `platform_version` name different chips", "keep one of them");
 }
 
 void task_queue_environment(const RunView& view, RuleReport& report) {
   const std::string given = report.environment("TASK_QUEUE_ENABLE");
   if (given.empty() || given == "0" || given == "1" || (given == "2" && view.task_queue() == 2)) return;
-  const std::string_view key = view.mode() == "npugraph_ex" ? kMode : std::string_view("model_config.platform_version");
-  report.say({key},
-             fmt::format("TASK_QUEUE_ENABLE is {} in the environment; {}", given,
-                         view.task_queue() == 1 ? "npugraph_ex and the 950 take 0 or 1" : "it takes 0, 1 or 2"),
-             fmt::format("export TASK_QUEUE_ENABLE={}; a run leaves it as it is", view.task_queue()));
+  const std::string_view key =
+      view.mode() == "npugraph_ex" ? kMode : std::string_view("model_config.platform_version");
+  report.say(
+      {key},
+      fmt::format("TASK_QUEUE_ENABLE is {} in the environment; {}", given,
+                  view.task_queue() == 1 ? "npugraph_ex and the 950 take 0 or 1" : "it takes 0, 1 or 2"),
+      fmt::format("export TASK_QUEUE_ENABLE={}; a run leaves it as it is", view.task_queue()));
 }
 
 void static_kernel_environment(const RunView& view, RuleReport& report) {
@@ -152,15 +170,20 @@ void static_kernel_environment(const RunView& view, RuleReport& report) {
   int64_t local = 0;
   const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), local);
   if (error == std::errc() && end == given.data() + given.size() && local > 0 && world % local == 0) return;
-  report.say({"parallel_config.world_size", kStatic},
-             fmt::format("LOCAL_WORLD_SIZE is `{}` in the environment; static kernels need a divisor of world_size {}", given, world),
-             "export the number of ranks on one server");
+  report.say(
+      {"parallel_config.world_size", kStatic},
+      fmt::format(
+          "LOCAL_WORLD_SIZE is `{}` in the environment; static kernels need a divisor of world_size {}",
+          given, world),
+      "export the number of ranks on one server");
 }
 
 void mooncake_store(const RunView& view, RuleReport& report) {
   if (view.text("disagg.engine_backend") != "mooncake") return;
   for (const char* key : {"disagg.store_url", "disagg.is_store_creator_node"})
-    if (view.given(key)) report.say({key, "disagg.engine_backend"}, fmt::format("`{}` has no effect under mooncake", key), "leave it out");
+    if (view.given(key))
+      report.say({key, "disagg.engine_backend"}, fmt::format("`{}` has no effect under mooncake", key),
+                 "leave it out");
 }
 
 }  // namespace skdsl::config::rules

@@ -27,20 +27,23 @@ bool all_parts(std::string_view text, F each) {
 
 void ge_mode_of_capture(const RunView& view, RuleReport& report) {
   if (view.mode() == "ge_graph" && view.text("ge.mode") != "max-autotune")
-    report.say({"ge.mode", "model_config.exe_mode"}, fmt::format("`ge.mode` is {}, which captures, and exe_mode is ge_graph", view.text("ge.mode")),
+    report.say({"ge.mode", "model_config.exe_mode"},
+               fmt::format("`ge.mode` is {}, which captures, and exe_mode is ge_graph", view.text("ge.mode")),
                "leave ge.mode out, or set exe_mode to npugraph_ex");
 }
 
 void graph_dump_of_capture(const RunView& view, RuleReport& report) {
   const std::string type = view.text("ge.debug.graph_dump.type");
   if ((type == "txt" || type == "pbtxt") && view.text("ge.mode") != "max-autotune")
-    report.say({"ge.debug.graph_dump.type", "ge.mode"}, fmt::format("a captured graph is written as py, not as {}", type), "set it to py");
+    report.say({"ge.debug.graph_dump.type", "ge.mode"},
+               fmt::format("a captured graph is written as py, not as {}", type), "set it to py");
 }
 
 void ops_lower_limit(const RunView& view, RuleReport& report) {
   const Effective& e = view.at("ge.experimental_config.static_model_ops_lower_limit");
   if (e.value.is_int() && (e.value.as_int() == 0 || e.value.as_int() == 1))
-    report.say({e.key->path()}, fmt::format("`{}` is {}, expected -1 or at least 2", e.key->key, e.value.as_int()),
+    report.say({e.key->path()},
+               fmt::format("`{}` is {}, expected -1 or at least 2", e.key->key, e.value.as_int()),
                "-1 turns the limit off");
 }
 
@@ -49,41 +52,50 @@ void aicore_num_form(const RunView& view, RuleReport& report) {
   size_t parts = 0;
   const bool good = all_parts(text, [&](std::string_view part) { return ++parts <= 2 && is_number(part); });
   if (!text.empty() && (!good || parts != 2))
-    report.say({"ge.ge_config.aicore_num"}, fmt::format("`aicore_num` is `{}`, expected cube and vector cores", text),
+    report.say({"ge.ge_config.aicore_num"},
+               fmt::format("`aicore_num` is `{}`, expected cube and vector cores", text),
                "write both with a bar: \"24|48\"");
 }
 
 void dump_step_form(const RunView& view, RuleReport& report) {
   const std::string text = view.text("ge.dump_config.dump_step");
-  const bool good = text.empty() || all_parts(text, [](std::string_view part) {
-    const size_t dash = part.find('-');
-    return is_number(part.substr(0, dash)) && (dash == part.npos || is_number(part.substr(dash + 1)));
-  });
+  const bool good =
+      text.empty() || all_parts(text, [](std::string_view part) {
+        const size_t dash = part.find('-');
+        return is_number(part.substr(0, dash)) && (dash == part.npos || is_number(part.substr(dash + 1)));
+      });
   if (!good)
-    report.say({"ge.dump_config.dump_step"}, fmt::format("`dump_step` is `{}`, expected steps and ranges", text),
+    report.say({"ge.dump_config.dump_step"},
+               fmt::format("`dump_step` is `{}`, expected steps and ranges", text),
                "join them with bars: \"0|3-5\"");
 }
 
 void dump_folder(const RunView& view, RuleReport& report) {
-  for (const auto& [on, folder] : {std::pair<std::string_view, std::string_view>{"npugraph_ex.dump_tensor_data", "npugraph_ex.data_dump_dir"},
+  for (const auto& [on, folder] : {std::pair<std::string_view, std::string_view>{
+                                       "npugraph_ex.dump_tensor_data", "npugraph_ex.data_dump_dir"},
                                    {"ge.dump_config.enable_dump", "ge.dump_config.dump_path"}}) {
     std::error_code ignored;
     if (view.flag(on) && !std::filesystem::is_directory(view.text(folder), ignored))
-      report.say({folder, on}, fmt::format("`{}` is `{}`, which is no folder", folder, view.text(folder)), "make the folder first");
+      report.say({folder, on}, fmt::format("`{}` is `{}`, which is no folder", folder, view.text(folder)),
+                 "make the folder first");
   }
 }
 
 void single_stream(const RunView& view, RuleReport& report) {
   if (view.mode() != "ge_graph" || !view.flag("ge.ge_config.enable_single_stream")) return;
-  for (const char* key : {"model_config.custom_params.enable_multi_streams", "model_config.custom_params.enable_prefetch"})
+  for (const char* key :
+       {"model_config.custom_params.enable_multi_streams", "model_config.custom_params.enable_prefetch"})
     if (view.flag(key))
-      report.say({"ge.ge_config.enable_single_stream", key}, fmt::format("one stream, and `{}` needs more", key), "leave one of the two out");
+      report.say({"ge.ge_config.enable_single_stream", key},
+                 fmt::format("one stream, and `{}` needs more", key), "leave one of the two out");
 }
 
 void level_and_order(const RunView& view, RuleReport& report) {
   const std::string_view order = "ge.experimental_config.topology_sorting_strategy";
-  if (view.mode() == "ge_graph" && view.text("ge.ge_config.oo_level") == "O1" && view.given(order) && view.text(order) != "StableRDFS")
-    report.say({order, "ge.ge_config.oo_level"}, "level O1 sorts by StableRDFS whatever is asked for", "leave the strategy out");
+  if (view.mode() == "ge_graph" && view.text("ge.ge_config.oo_level") == "O1" && view.given(order) &&
+      view.text(order) != "StableRDFS")
+    report.say({order, "ge.ge_config.oo_level"}, "level O1 sorts by StableRDFS whatever is asked for",
+               "leave the strategy out");
 }
 
 void ref_data_cache(const RunView& view, RuleReport& report) {
@@ -93,7 +105,8 @@ void ref_data_cache(const RunView& view, RuleReport& report) {
 }
 
 void fusion_switches(const RunView& view, RuleReport& report) {
-  if (!view.text("ge.fusion_config.fusion_switch_file").empty() && !view.text("ge.ge_config.optimization_switch").empty())
+  if (!view.text("ge.fusion_config.fusion_switch_file").empty() &&
+      !view.text("ge.ge_config.optimization_switch").empty())
     report.say({"ge.fusion_config.fusion_switch_file", "ge.ge_config.optimization_switch"},
                "`optimization_switch` beats the file of switches", "keep one of them");
 }
@@ -101,7 +114,8 @@ void fusion_switches(const RunView& view, RuleReport& report) {
 void pool_and_reuse(const RunView& view, RuleReport& report) {
   const std::string_view reuse = "npugraph_ex.reuse_graph_pool_in_same_fx";
   if (!view.at("npugraph_ex.use_graph_pool").value.is_null() && view.given(reuse) && view.flag(reuse))
-    report.say({reuse, "npugraph_ex.use_graph_pool"}, "a pool of your own turns the sharing within a function off", "leave one of the two out");
+    report.say({reuse, "npugraph_ex.use_graph_pool"},
+               "a pool of your own turns the sharing within a function off", "leave one of the two out");
 }
 
 void force_eager_and_recapture(const RunView& view, RuleReport& report) {
@@ -111,15 +125,19 @@ void force_eager_and_recapture(const RunView& view, RuleReport& report) {
 }
 
 void superkernel_options_alone(const RunView& view, RuleReport& report) {
-  for (const char* key : {"npugraph_ex.super_kernel_optimize_options", "npugraph_ex.super_kernel_debug_options"})
+  for (const char* key :
+       {"npugraph_ex.super_kernel_optimize_options", "npugraph_ex.super_kernel_debug_options"})
     if (!view.at(key).value.is_null() && !view.flag("npugraph_ex.super_kernel_optimize"))
-      report.say({key, "npugraph_ex.super_kernel_optimize"}, fmt::format("`{}` has no effect without super kernels", key),
+      report.say({key, "npugraph_ex.super_kernel_optimize"},
+                 fmt::format("`{}` has no effect without super kernels", key),
                  "set super_kernel_optimize to true");
 }
 
 void full_graph(const RunView& view, RuleReport& report) {
   for (const char* key : {"npugraph_ex.fullgraph", "ge.fullgraph"})
-    if (!view.flag(key)) report.say({key}, "a decode is one graph: `fullgraph` cannot be false", "leave it out; `skdsl modes` tells what breaks a graph");
+    if (!view.flag(key))
+      report.say({key}, "a decode is one graph: `fullgraph` cannot be false",
+                 "leave it out; `skdsl modes` tells what breaks a graph");
 }
 
 }  // namespace skdsl::config::rules

@@ -7,9 +7,9 @@ namespace skdsl::config::rules {
 
 namespace {
 
-constexpr std::string_view kSizes[] = {"attn_tp_size", "moe_tp_size",   "embed_tp_size",  "lmhead_tp_size",
-                                       "dense_tp_size", "shared_tp_size", "o_proj_tp_size", "cp_size",
-                                       "offline_prefill_dp_group_size"};
+constexpr std::string_view kSizes[] = {"attn_tp_size",   "moe_tp_size",   "embed_tp_size",
+                                       "lmhead_tp_size", "dense_tp_size", "shared_tp_size",
+                                       "o_proj_tp_size", "cp_size",       "offline_prefill_dp_group_size"};
 
 std::string path(std::string_view key) { return fmt::format("parallel_config.{}", key); }
 
@@ -28,9 +28,10 @@ void world_divisible(const RunView& view, RuleReport& report) {
   for (const std::string_view key : kSizes) {
     const int64_t size = view.integer(path(key));
     if (world % size == 0) continue;
-    report.say({path(key), "parallel_config.world_size"},
-               fmt::format("`{}` is {}, which does not divide the {} ranks of `world_size`", key, size, world),
-               fmt::format("divisors of {} are {}", world, divisors(world)));
+    report.say(
+        {path(key), "parallel_config.world_size"},
+        fmt::format("`{}` is {}, which does not divide the {} ranks of `world_size`", key, size, world),
+        fmt::format("divisors of {} are {}", world, divisors(world)));
   }
 }
 
@@ -40,23 +41,27 @@ void batch_divisible(const RunView& view, RuleReport& report) {
   if (view.integer("parallel_config.cp_size") > 1 && batch < dp) return;
   if (batch % dp == 0) return;
   report.say({"scheduler_config.batch_size", "parallel_config.attn_tp_size", "parallel_config.world_size"},
-             fmt::format("`batch_size` is {}, which {} groups of ranks (attn_dp_size) cannot share evenly", batch, dp),
-             fmt::format("`batch_size` counts the requests of all ranks: {} or {} would do", std::max<int64_t>(batch / dp, 1) * dp,
-                         (batch / dp + 1) * dp));
+             fmt::format("`batch_size` is {}, which {} groups of ranks (attn_dp_size) cannot share evenly",
+                         batch, dp),
+             fmt::format("`batch_size` counts the requests of all ranks: {} or {} would do",
+                         std::max<int64_t>(batch / dp, 1) * dp, (batch / dp + 1) * dp));
 }
 
 void prefill_group(const RunView& view, RuleReport& report) {
   const int64_t group = view.integer("parallel_config.offline_prefill_dp_group_size");
   const int64_t local = view.integer("scheduler_config.batch_size") / view.attn_dp_size();
   if (group == 1 || (local > 0 && local % group == 0)) return;
-  report.say({"parallel_config.offline_prefill_dp_group_size", "scheduler_config.batch_size"},
-             fmt::format("`offline_prefill_dp_group_size` is {}, which does not divide the {} requests of a rank", group, local),
-             fmt::format("divisors of {} are {}", local, divisors(local)));
+  report.say(
+      {"parallel_config.offline_prefill_dp_group_size", "scheduler_config.batch_size"},
+      fmt::format("`offline_prefill_dp_group_size` is {}, which does not divide the {} requests of a rank",
+                  group, local),
+      fmt::format("divisors of {} are {}", local, divisors(local)));
 }
 
 void heads_and_experts(const RunView& view, RuleReport& report) {
   const int64_t tp = view.integer("parallel_config.attn_tp_size");
-  const auto heads = view.model_integer("num_attention_heads"), kv = view.model_integer("num_key_value_heads");
+  const auto heads = view.model_integer("num_attention_heads"),
+             kv = view.model_integer("num_key_value_heads");
   const auto fits = [&](int64_t size) {
     return (!heads || *heads % size == 0) && (!kv || *kv <= 0 || *kv % size == 0 || size % *kv == 0);
   };
@@ -72,26 +77,31 @@ void heads_and_experts(const RunView& view, RuleReport& report) {
   }
   for (const char* key : {"num_experts", "n_routed_experts"}) {
     const auto experts = view.model_integer(key);
-    const int64_t world = view.integer("parallel_config.world_size") / (view.flag("model_config.custom_params.enable_afd") ? 2 : 1);
+    const int64_t world = view.integer("parallel_config.world_size") /
+                          (view.flag("model_config.custom_params.enable_afd") ? 2 : 1);
     const int64_t ep = world / view.integer("parallel_config.moe_tp_size");
     if (!experts || *experts <= 0 || ep <= 1 || *experts % ep == 0) continue;
-    report.say({"parallel_config.moe_tp_size", "parallel_config.world_size"},
-               fmt::format("{} experts (`{}`) cannot be shared by {} expert-parallel ranks", *experts, key, ep),
-               fmt::format("world_size / moe_tp_size may be {}", divisors(*experts)));
+    report.say(
+        {"parallel_config.moe_tp_size", "parallel_config.world_size"},
+        fmt::format("{} experts (`{}`) cannot be shared by {} expert-parallel ranks", *experts, key, ep),
+        fmt::format("world_size / moe_tp_size may be {}", divisors(*experts)));
     return;
   }
 }
 
 void cp_is_world(const RunView& view, RuleReport& report) {
-  const int64_t cp = view.integer("parallel_config.cp_size"), world = view.integer("parallel_config.world_size");
+  const int64_t cp = view.integer("parallel_config.cp_size"),
+                world = view.integer("parallel_config.world_size");
   if (cp == 1) return;
   if (cp != world && world % cp == 0)
-    report.say({"parallel_config.cp_size", "parallel_config.world_size"},
-               fmt::format("context parallelism takes all ranks: `cp_size` is {}, `world_size` {}", cp, world),
-               fmt::format("cp_size may be 1 or {}", world));
+    report.say(
+        {"parallel_config.cp_size", "parallel_config.world_size"},
+        fmt::format("context parallelism takes all ranks: `cp_size` is {}, `world_size` {}", cp, world),
+        fmt::format("cp_size may be 1 or {}", world));
   if (view.integer("parallel_config.attn_tp_size") != 1)
     report.say({"parallel_config.attn_tp_size", "parallel_config.cp_size"},
-               "context parallelism does not go with tensor parallelism of attention", "set attn_tp_size to 1, or cp_size to 1");
+               "context parallelism does not go with tensor parallelism of attention",
+               "set attn_tp_size to 1, or cp_size to 1");
 }
 
 void cp_local_requests(const RunView& view, RuleReport& report) {
@@ -114,7 +124,8 @@ void afd_ranks(const RunView& view, RuleReport& report) {
                fmt::format("set world_size to {}, or leave enable_afd out", world + 1));
     return;
   }
-  for (const char* key : {"attn_tp_size", "moe_tp_size", "embed_tp_size", "lmhead_tp_size", "dense_tp_size", "o_proj_tp_size"}) {
+  for (const char* key : {"attn_tp_size", "moe_tp_size", "embed_tp_size", "lmhead_tp_size", "dense_tp_size",
+                          "o_proj_tp_size"}) {
     const int64_t size = view.integer(path(key));
     // Those that do not divide the whole are told already.
     if (world % size != 0 || (world / 2) % size == 0) continue;

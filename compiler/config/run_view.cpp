@@ -20,7 +20,8 @@ constexpr Follows kFollows[] = {
 
 }  // namespace
 
-RunView::RunView(const Settings& settings, const RunContext& context) : settings_(settings), context_(context) {
+RunView::RunView(const Settings& settings, const RunContext& context)
+    : settings_(settings), context_(context) {
   for (const RunKey& key : run_keys()) {
     Effective e;
     e.key = &key;
@@ -28,7 +29,8 @@ RunView::RunView(const Settings& settings, const RunContext& context) : settings
     e.origin = "default";
     const std::string name = key.setting();
     for (const Setting& s : settings.items) {
-      if (s.key != name || s.layer == Layer::HfConfig || s.derived || s.value.is_null() || s.layer < e.layer) continue;
+      if (s.key != name || s.layer == Layer::HfConfig || s.derived || s.value.is_null() || s.layer < e.layer)
+        continue;
       auto good = conform(key, s.value);
       if (!good) continue;  // a model file may declare another type; then no rule here is about it
       e.value = std::move(*good);
@@ -89,7 +91,8 @@ std::optional<int64_t> RunView::model_integer(std::string_view key) const {
 std::string RunView::mode() const { return text("model_config.exe_mode"); }
 
 int64_t RunView::attn_dp_size() const {
-  const int64_t world = integer("parallel_config.world_size") / (flag("model_config.custom_params.enable_afd") ? 2 : 1);
+  const int64_t world =
+      integer("parallel_config.world_size") / (flag("model_config.custom_params.enable_afd") ? 2 : 1);
   return std::max<int64_t>(world / integer("parallel_config.attn_tp_size"), 1);
 }
 
@@ -116,7 +119,8 @@ std::vector<Derived> RunView::derived() const {
   };
   add("parallel_config.attn_dp_size", attn_dp_size(), fmt::format("{} / attn_tp_size", ranks));
   add("parallel_config.cp_prefill_dp_size", prefill_dp, "world_size / (attn_tp_size * cp_size)");
-  add("parallel_config.moe_ep_size", half / integer("parallel_config.moe_tp_size"), fmt::format("{} / moe_tp_size", ranks));
+  add("parallel_config.moe_ep_size", half / integer("parallel_config.moe_tp_size"),
+      fmt::format("{} / moe_tp_size", ranks));
   add("parallel_config.embed_dp_size", half / integer("parallel_config.embed_tp_size"),
       fmt::format("{} / embed_tp_size", ranks));
   add("scheduler_config.batch_size_per_dp_rank", batch / attn_dp_size(),
@@ -124,8 +128,10 @@ std::vector<Derived> RunView::derived() const {
                              : "batch_size / attn_dp_size");
   if (integer("scheduler_config.max_prefill_tokens") == 0) {
     int64_t requests = cp > 1 ? batch / prefill_dp : batch / attn_dp_size();
-    std::string why = fmt::format("input_truncated_len * batch_size / {}", cp > 1 ? "cp_prefill_dp_size" : "attn_dp_size");
-    if (const int64_t mini = integer("scheduler_config.cp_mini_batch"); cp > 1 && mini > 0 && mini < requests) {
+    std::string why =
+        fmt::format("input_truncated_len * batch_size / {}", cp > 1 ? "cp_prefill_dp_size" : "attn_dp_size");
+    if (const int64_t mini = integer("scheduler_config.cp_mini_batch");
+        cp > 1 && mini > 0 && mini < requests) {
       requests = mini;
       why = "input_truncated_len * cp_mini_batch";
     }
@@ -135,8 +141,9 @@ std::vector<Derived> RunView::derived() const {
   }
   add("decode.query_length", integer("model_config.next_n") + 1, "next_n + 1");
   const std::string given = environment("TASK_QUEUE_ENABLE");
-  std::string why = task_queue() == 1 ? (mode() == "npugraph_ex" ? "npugraph_ex takes 0 or 1" : "platform_version is 950")
-                                      : fmt::format("exe_mode is {}", mode());
+  std::string why = task_queue() == 1
+                        ? (mode() == "npugraph_ex" ? "npugraph_ex takes 0 or 1" : "platform_version is 950")
+                        : fmt::format("exe_mode is {}", mode());
   const bool kept = !given.empty() && (given == "0" || given == "1" || (given == "2" && task_queue() == 2));
   if (kept)
     why = "the environment";

@@ -33,7 +33,8 @@ class Builder : public YAML::EventHandler {
     add(std::move(n), anchor);
   }
   void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t anchor) override { add(anchors_[anchor], 0); }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     YamlNode n;
     n.kind = YamlNode::Kind::Scalar;
     n.text = value;
@@ -57,8 +58,9 @@ class Builder : public YAML::EventHandler {
     const auto line = static_cast<uint32_t>(std::max(mark.line, 0) + 1);
     const std::string_view text = diags_.sources().line(file_, line);
     const size_t column = std::min<size_t>(static_cast<size_t>(std::max(mark.column, 0)), text.size());
-    return diags_.sources().span({file_, line, static_cast<uint32_t>(column + 1),
-                                  static_cast<uint32_t>(std::clamp<size_t>(length, 1, std::max<size_t>(text.size() - column, 1)))});
+    return diags_.sources().span(
+        {file_, line, static_cast<uint32_t>(column + 1),
+         static_cast<uint32_t>(std::clamp<size_t>(length, 1, std::max<size_t>(text.size() - column, 1)))});
   }
 
  private:
@@ -155,8 +157,9 @@ bool has_tab(uint32_t file, diag::Engine& diags) {
     const size_t first = text.find_first_not_of(" \t", at);
     const size_t tab = text.find('\t', at);
     if (first < end && tab < first && text[first] != '#' && text[first] != '\r') {
-      diags.report({file, static_cast<uint32_t>(tab), static_cast<uint32_t>(tab + 1)}, diag::Id::YamlSyntax,
-                   "this line is indented with a tab")
+      diags
+          .report({file, static_cast<uint32_t>(tab), static_cast<uint32_t>(tab + 1)}, diag::Id::YamlSyntax,
+                  "this line is indented with a tab")
           .help("indent with blanks; YAML does not count tabs");
       found = true;
     }
@@ -165,22 +168,60 @@ bool has_tab(uint32_t file, diag::Engine& diags) {
   return found;
 }
 
-void report_syntax(uint32_t file, const YAML::Exception& e, const Builder& builder, const KnownPlace& known,
-                   diag::Engine& diags) {
+/// Whether one line with wrong blanks is what is wrong; then that is reported.
+bool report_indentation(uint32_t file, const KnownPlace& known, diag::Engine& diags) {
   const source::Sources& sources = diags.sources();
   if (const auto wrong = misindented_line(sources.text(file), known)) {
     const auto line = static_cast<uint32_t>(wrong->first);
     const std::string_view text = sources.line(file, line);
     const size_t blanks = std::min(text.find_first_not_of(' '), text.size());
     diags
-        .report(sources.span({file, line, static_cast<uint32_t>(blanks + 1), static_cast<uint32_t>(std::max<size_t>(text.size() - blanks, 1))}),
+        .report(sources.span({file, line, static_cast<uint32_t>(blanks + 1),
+                              static_cast<uint32_t>(std::max<size_t>(text.size() - blanks, 1))}),
                 diag::Id::YamlSyntax,
                 fmt::format("this line is indented by {} {}, its neighbours stand at {}", blanks,
                             blanks == 1 ? "blank" : "blanks", wrong->second))
         .help("the keys of a section stand under each other, deeper than its name");
+    return true;
+  }
+  return false;
+}
+
+/// The last bracket that opens and does not close, or npos.
+size_t unclosed_bracket(std::string_view text) {
+  std::vector<size_t> open;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#' && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '\n')) {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (c == '[' || c == '{') {
+      open.push_back(i);
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  return open.empty() ? std::string_view::npos : open.back();
+}
+
+void report_syntax(uint32_t file, const YAML::Exception& e, const Builder& builder, const KnownPlace& known,
+                   diag::Engine& diags) {
+  const size_t bracket = unclosed_bracket(diags.sources().text(file));
+  if (bracket != std::string_view::npos) {
+    const auto at = static_cast<uint32_t>(bracket);
+    diags.report({file, at, at + 1}, diag::Id::YamlSyntax, "this bracket is never closed")
+        .note(builder.at(e.mark, 1), fmt::format("reading ends here: {}", first_lower(e.msg)))
+        .help("close it, or write the keys below each other without brackets");
     return;
   }
-  diags.report(builder.at(e.mark, 1), diag::Id::YamlSyntax, fmt::format("not valid YAML: {}", first_lower(e.msg)))
+  if (report_indentation(file, known, diags)) return;
+  diags
+      .report(builder.at(e.mark, 1), diag::Id::YamlSyntax,
+              fmt::format("not valid YAML: {}", first_lower(e.msg)))
       .help("a run config has sections such as `model_config:`, and below them lines `key: value`");
 }
 
@@ -203,6 +244,7 @@ std::optional<YamlNode> read_yaml(uint32_t file, const KnownPlace& known, diag::
       const YamlNode first = builder.root;
       Builder second(file, diags);
       if (parser.HandleNextDocument(second)) {
+        if (report_indentation(file, known, diags)) return {};
         diags.report(second.root.span, diag::Id::YamlSyntax, "a second document begins")
             .help("a run config is one document: leave `---` out");
         return {};
@@ -236,7 +278,8 @@ Json to_json_value(const YamlNode& node) {
   }
   const std::string& text = node.text;
   if (node.quoted) return text;
-  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL" || text == "None") return nullptr;
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL" || text == "None")
+    return nullptr;
   if (text == "true" || text == "True" || text == "TRUE") return true;
   if (text == "false" || text == "False" || text == "FALSE") return false;
   int64_t i = 0;

@@ -1,6 +1,7 @@
 // yaml_indent — the one line whose blanks are wrong
 #include <algorithm>
-#include <set>
+#include <map>
+#include <tuple>
 
 #include "compiler/config/yaml.h"
 
@@ -29,7 +30,8 @@ std::vector<Line> lines_of(std::string_view text) {
     text = end == text.npos ? std::string_view() : text.substr(end + 1);
     ++number;
     const size_t indent = line.find_first_not_of(' ');
-    if (indent == line.npos || line[indent] == '#' || line[indent] == '\r' || line.starts_with("---")) continue;
+    if (indent == line.npos || line[indent] == '#' || line[indent] == '\r' || line.starts_with("---"))
+      continue;
     if (block && indent > *block) continue;
     block.reset();
     const bool inside = depth > 0;
@@ -96,19 +98,22 @@ std::optional<size_t> score(const std::vector<Line>& lines, const KnownPlace& kn
 std::optional<std::pair<size_t, size_t>> misindented_line(std::string_view text, const KnownPlace& known) {
   std::vector<Line> lines = lines_of(text);
   if (lines.size() > kMaxLines) return {};
-  std::set<size_t> indents{0};
-  for (const Line& l : lines) indents.insert(l.indent);
+  std::map<size_t, int64_t> indents{{0, 0}};  // and how many lines have it
+  for (const Line& l : lines) ++indents[l.indent];
   std::optional<std::pair<size_t, size_t>> best;
-  size_t best_points = 0;
+  std::tuple<size_t, int64_t, bool> best_points{0, 0, false};
   for (Line& line : lines) {
     const size_t given = line.indent;
-    for (const size_t other : indents) {
+    for (const auto& [other, count] : indents) {
       if (other == given) continue;
       line.indent = other;
-      const auto points = score(lines, known);
-      if (!points || (best && *points <= best_points)) continue;
+      const auto known_keys = score(lines, known);
+      if (!known_keys) continue;
+      // Of two lines that could have slipped it was the one that stands where few others do.
+      const std::tuple<size_t, int64_t, bool> points{*known_keys, count - indents[given], other % 2 == 0};
+      if (best && points <= best_points) continue;
       best = {line.number, other};
-      best_points = *points;
+      best_points = points;
     }
     line.indent = given;
   }

@@ -108,10 +108,10 @@ void Elaborator::check_settings() {
     if (!s.section.empty() && (s.section != "custom_params" || config::find_run_key(s.section, s.key))) continue;
     if (dot != std::string::npos && config::find_run_key("custom_params", s.key.substr(0, dot))) continue;
     if (options_.settings.lenient && s.layer == config::Layer::RunYaml) {
-      report(s.span, diag::Id::RunUnknownIgnored, s.key, "the model file's config");
+      report(s.key_span, diag::Id::RunUnknownIgnored, s.key, "the model file's config");
       continue;
     }
-    auto r = report(s.span, diag::Id::UnknownConfigKey, s.key, s.origin);
+    auto r = report(s.key_span, diag::Id::UnknownConfigKey, s.key, s.origin);
     std::vector<std::string> names = known;
     if (s.section == "custom_params")
       for (std::string& name : config::key_names("custom_params")) names.push_back(std::move(name));

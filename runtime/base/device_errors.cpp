@@ -10,11 +10,13 @@ constexpr DeviceErrorRow kRows[] = {
      "look for a wait without its record, or for ranks that run different collectives"},
     {107027, DeviceErrorClass::StreamState, "a stream is in a state in which it takes no work",
      "find the first failed task on this stream; what comes after it fails too"},
-    {207001, DeviceErrorClass::Memory, "device memory could not be allocated", "take fewer cache blocks or a smaller batch"},
+    {207001, DeviceErrorClass::Memory, "device memory could not be allocated",
+     "take fewer cache blocks or a smaller batch"},
     {207008, DeviceErrorClass::StreamResources, "there are not enough streams or events for another graph",
      "capture fewer sizes: npugraph_ex.capture_limit, or fewer gears"},
 };
-constexpr DeviceErrorRow kUnknown = {0, DeviceErrorClass::Unknown, "the device runtime reports a code that is not in our table",
+constexpr DeviceErrorRow kUnknown = {0, DeviceErrorClass::Unknown,
+                                     "the device runtime reports a code that is not in our table",
                                      "look the code up in the manual of your CANN release"};
 
 const DeviceErrorRow& row_of(int64_t code) {

@@ -1,7 +1,7 @@
 // device_errors — what an error code of the device runtime means
 //
-// A code is told apart by its class: a stream that timed out is not a memory that ran out, whatever the handler
-// around a replay makes of it.
+// A code is told apart by its class: a stream that timed out is not a memory that ran out, whatever the
+// handler around a replay makes of it.
 #pragma once
 #include <cstdint>
 #include <span>

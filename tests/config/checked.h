@@ -16,8 +16,8 @@ struct Checked {
   config::RunContext context;
   std::map<std::string, std::string> environment;
 
-  explicit Checked(const std::string& path, std::map<std::string, std::string> env = {}, std::string mode = "",
-                   bool strict = false, bool lenient = false)
+  explicit Checked(const std::string& path, std::map<std::string, std::string> env = {},
+                   std::string mode = "", bool strict = false, bool lenient = false)
       : environment(std::move(env)) {
     diags.strict = strict;
     settings.lenient = lenient;
@@ -36,10 +36,13 @@ struct Checked {
 
   std::string ids() const {
     std::string out;
-    for (const diag::Diagnostic& d : diags.all()) out += (out.empty() ? "" : " ") + std::string(diag::rule(d.id).id);
+    for (const diag::Diagnostic& d : diags.all())
+      out += (out.empty() ? "" : " ") + std::string(diag::rule(d.id).id);
     return out;
   }
-  bool has(std::string_view id) const { return (" " + ids() + " ").find(" " + std::string(id) + " ") != std::string::npos; }
+  bool has(std::string_view id) const {
+    return (" " + ids() + " ").find(" " + std::string(id) + " ") != std::string::npos;
+  }
   /// Everything as a person sees it.
   std::string text() const {
     std::string out;

@@ -74,8 +74,8 @@ class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}
 
-  static constexpr const char* kKinds[] = {"key typo", "wrong section", "wrong type", "out of range", "duplicate key",
-                                           "bad indentation"};
+  static constexpr const char* kKinds[] = {"key typo",     "wrong section", "wrong type",
+                                           "out of range", "duplicate key", "bad indentation"};
 
   /// A mutant of the kind, or one without text when the place does not take it.
   Mutant mutate(size_t kind, std::vector<Line> lines) {
@@ -161,7 +161,8 @@ class Mutator {
         return one_of({"abc", "True", "[0.5]", "\"0.5\""});
       case KeyType::Str:
       case KeyType::OptStr:
-        return row.section == "target" ? one_of({"[1]", "True", "{a: 1}"}) : one_of({"12", "[a]", "{a: b}", "True", "1.5"});
+        return row.section == "target" ? one_of({"[1]", "True", "{a: 1}"})
+                                       : one_of({"12", "[a]", "{a: b}", "True", "1.5"});
       case KeyType::Choice:
       case KeyType::OptChoice:
         return one_of({"3", "[a]", "True", "{a: b}"});
@@ -173,12 +174,14 @@ class Mutator {
   }
 
   std::string far_value(const RunKey& row) {
-    if (row.type == KeyType::Choice || row.type == KeyType::OptChoice) return one_of({"none_of_them", "fastest", "x"});
+    if (row.type == KeyType::Choice || row.type == KeyType::OptChoice)
+      return one_of({"none_of_them", "fastest", "x"});
     if (row.type == KeyType::Switch) return one_of({"3", "-1"});
     const size_t dots = row.range.find("..");
     if (dots == std::string_view::npos) return "";
     const std::string least(row.range.substr(0, dots)), most(row.range.substr(dots + 2));
-    if (!most.empty() && pick(2) == 0) return std::to_string(std::stol(most) + 1 + static_cast<long>(pick(100)));
+    if (!most.empty() && pick(2) == 0)
+      return std::to_string(std::stol(most) + 1 + static_cast<long>(pick(100)));
     return std::to_string(std::stol(least) - 1 - static_cast<long>(pick(100)));
   }
 
@@ -198,7 +201,9 @@ class Mutator {
     std::vector<size_t> targets;
     for (size_t i = at; i < lines.size(); ++i) {
       if (i > at && !lines[i].blank && lines[i].indent < l.indent) break;
-      if (!lines[i].blank && lines[i].indent == l.indent && lines[i].row && lines[i].row->type != KeyType::Dict) targets.push_back(i);
+      if (!lines[i].blank && lines[i].indent == l.indent && lines[i].row &&
+          lines[i].row->type != KeyType::Dict)
+        targets.push_back(i);
     }
     const size_t to = targets[pick(targets.size())];
     lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(to) + 1, l);
@@ -213,7 +218,8 @@ class Mutator {
       if (l.indent == 0) return {};
       l.text = "\t" + rest;
     } else {
-      const auto indent = static_cast<int64_t>(l.indent) + (way < 3 ? static_cast<int64_t>(way) + 1 : -static_cast<int64_t>(way) + 2);
+      const auto indent = static_cast<int64_t>(l.indent) +
+                          (way < 3 ? static_cast<int64_t>(way) + 1 : -static_cast<int64_t>(way) + 2);
       if (indent < 0) return {};
       l.text = std::string(static_cast<size_t>(indent), ' ') + rest;
     }
@@ -223,17 +229,23 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-TEST(RunConfigMutations, AreReportedOnTheirLine) {
+using Configs = std::vector<std::pair<std::string, std::vector<Line>>>;
+
+Configs configs_of(const fs::path& folder) {
+  Configs out;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".yaml")
+      out.emplace_back(entry.path().filename().string(), lines_of(*read_file(entry.path().string()) + "\n"));
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return out;
+}
+
+void mutate_and_count(const Configs& configs) {
   const bool soak = std::getenv("SKDSL_SOAK") != nullptr;
   const char* const given = std::getenv("SKDSL_SEED");
   const uint64_t seed = given ? std::strtoull(given, nullptr, 10) : 20'260'105;
   const size_t wanted = soak ? 20'000 : 1'000;
   Mutator mutator(seed);
-  std::vector<std::pair<std::string, std::vector<Line>>> configs;
-  for (const auto& entry : fs::directory_iterator(fs::path(SKDSL_SOURCE_DIR) / "tests" / "config" / "good"))
-    configs.emplace_back(entry.path().filename().string(), lines_of(*read_file(entry.path().string())));
-  std::sort(configs.begin(), configs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  ASSERT_GE(configs.size(), 12U);
   std::string name = (fs::temp_directory_path() / "skdsl-mutants-XXXXXX").string();
   const fs::path folder = mkdtemp(name.data());
   const std::string path = (folder / "run.yaml").string();
@@ -248,7 +260,9 @@ TEST(RunConfigMutations, AreReportedOnTheirLine) {
     // Other blanks may mean the same: then nothing is wrong.
     source::Sources sources;
     diag::Engine ignored(sources);
-    const config::KnownPlace anywhere = [](const std::vector<std::string>&, const std::string&) { return true; };
+    const config::KnownPlace anywhere = [](const std::vector<std::string>&, const std::string&) {
+      return true;
+    };
     const auto before = config::read_yaml(sources.add("before", joined(lines)), anywhere, ignored);
     const auto after = config::read_yaml(sources.add("after", mutant.text), anywhere, ignored);
     if (before && after && config::to_json_value(*before) == config::to_json_value(*after)) {
@@ -271,23 +285,45 @@ TEST(RunConfigMutations, AreReportedOnTheirLine) {
     first[kind] += leading;
     if (!found && ++shown <= 15) {
       std::string wrong(lines_of(mutant.text)[mutant.line - 1].text);
-      std::printf("not on its line: %s in %s, line %zu: %s\n%s", Mutator::kKinds[kind], file.c_str(), mutant.line, wrong.c_str(),
-                  c.text().c_str());
+      std::printf("not on its line: %s in %s, line %zu: %s\n%s", Mutator::kKinds[kind], file.c_str(),
+                  mutant.line, wrong.c_str(), c.text().c_str());
     }
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   size_t all = 0, good = 0, leading = 0;
   for (size_t k = 0; k < kKinds; ++k) {
-    std::printf("%-16s %4zu of %4zu on the right line (%zu as the first report)\n", Mutator::kKinds[k], right[k], counted[k], first[k]);
+    std::printf("%-16s %4zu of %4zu on the right line (%zu as the first report)\n", Mutator::kKinds[k],
+                right[k], counted[k], first[k]);
     all += counted[k];
     good += right[k];
     leading += first[k];
   }
-  std::printf("seed %llu: %zu of %zu mutations on the right line (%.1f %%), %zu as the first report; %zu edits left a valid file\n",
-              static_cast<unsigned long long>(seed), good, all, 100.0 * static_cast<double>(good) / static_cast<double>(all), leading,
-              whole);
+  std::printf(
+      "seed %llu: %zu of %zu mutations on the right line (%.1f %%), %zu as the first report; %zu edits left "
+      "a valid file\n",
+      static_cast<unsigned long long>(seed), good, all,
+      100.0 * static_cast<double>(good) / static_cast<double>(all), leading, whole);
   EXPECT_GE(static_cast<double>(good), 0.97 * static_cast<double>(all));
+}
+
+TEST(RunConfigMutations, AreReportedOnTheirLine) {
+  const Configs configs = configs_of(fs::path(SKDSL_SOURCE_DIR) / "tests" / "config" / "good");
+  ASSERT_GE(configs.size(), 12U);
+  mutate_and_count(configs);
+}
+
+TEST(RunConfigMutations, OfTheRecipesToo) {
+  const char* const data = std::getenv("SKDSL_DATA_DIR");
+  if (!data || !fs::is_directory(fs::path(data) / "run_configs"))
+    GTEST_SKIP() << "skipped: SKDSL_DATA_DIR has no run_configs";
+  Configs configs = configs_of(fs::path(data) / "run_configs");
+  std::erase_if(configs, [](const auto& c) {
+    return std::none_of(c.second.begin(), c.second.end(),
+                        [](const Line& l) { return l.word == "scheduler_config"; });
+  });
+  ASSERT_FALSE(configs.empty());
+  mutate_and_count(configs);
 }
 
 }  // namespace

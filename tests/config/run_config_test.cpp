@@ -1,4 +1,5 @@
-// Run configs: working ones, one broken and one whole for each rule, and those of the recipes when they are at hand.
+// Run configs: working ones, one broken and one whole for each rule, and those of the recipes when they are
+// at hand.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -55,7 +56,8 @@ TEST(RunConfig, WorkingOnesHaveNothingToComplainAbout) {
 
 TEST(RunConfig, ThoseOfTheRecipes) {
   const char* const data = std::getenv("SKDSL_DATA_DIR");
-  if (!data || !fs::is_directory(fs::path(data) / "run_configs")) GTEST_SKIP() << "skipped: SKDSL_DATA_DIR has no run_configs";
+  if (!data || !fs::is_directory(fs::path(data) / "run_configs"))
+    GTEST_SKIP() << "skipped: SKDSL_DATA_DIR has no run_configs";
   size_t loaded = 0, legacy = 0, other = 0;
   for (const fs::path& file : yamls(fs::path(data) / "run_configs")) {
     const Checked c(file.string());
@@ -69,7 +71,9 @@ TEST(RunConfig, ThoseOfTheRecipes) {
       const config::RunView view(c.settings, c.context);
       EXPECT_TRUE(view.given("model_config.model_name")) << file;
       EXPECT_NE(text->find(view.text("model_config.model_name")), std::string::npos) << file;
-      EXPECT_NE(text->find(fmt::format("batch_size: {}", view.integer("scheduler_config.batch_size"))), std::string::npos) << file;
+      EXPECT_NE(text->find(fmt::format("batch_size: {}", view.integer("scheduler_config.batch_size"))),
+                std::string::npos)
+          << file;
       EXPECT_NE(text->find(view.mode()), std::string::npos) << file;
     }
     loaded += !c.diags.has_errors();
@@ -127,7 +131,8 @@ Directives directives(const std::string& text) {
 /// What one rule alone says.
 size_t said_by(const config::RunRule& rule, const Checked& c) {
   source::Sources sources;
-  for (size_t i = 1; i < c.sources.size(); ++i) sources.add(c.sources.name(i), std::string(c.sources.text(i)));
+  for (size_t i = 1; i < c.sources.size(); ++i)
+    sources.add(c.sources.name(i), std::string(c.sources.text(i)));
   diag::Engine diags(sources);
   const config::RunView view(c.settings, c.context);
   config::RuleReport report(view, rule.id, diags);
@@ -160,7 +165,8 @@ TEST(RunRules, EachHasAFailingAndAPassingConfig) {
     EXPECT_FALSE(good.diags.has_errors()) << good.text();
   }
   for (const config::RunRule& rule : config::run_rules())
-    EXPECT_TRUE(covered.contains(std::string(rule.name))) << "rule " << rule.name << " has no case in rules.txt";
+    EXPECT_TRUE(covered.contains(std::string(rule.name)))
+        << "rule " << rule.name << " has no case in rules.txt";
 }
 
 TEST(RunKeys, RowsAreWholeAndUnique) {
@@ -189,8 +195,9 @@ TEST(RunKeys, EachRefusesWhatItIsNot) {
   size_t refused = 0;
   for (const config::RunKey& key : config::run_keys()) {
     if (key.status == config::KeyStatus::Dead || key.status == config::KeyStatus::Derived) continue;
-    const Json wrong = key.type == config::KeyType::Dict || key.type == config::KeyType::OptDict ? Json(3)
-                                                                                                : Json(Json::Object{{"a", 1}});
+    const Json wrong = key.type == config::KeyType::Dict || key.type == config::KeyType::OptDict
+                           ? Json(3)
+                           : Json(Json::Object{{"a", 1}});
     EXPECT_FALSE(config::conform(key, wrong)) << key.path();
     if (key.key == "custom_params") continue;
     source::Sources sources;
@@ -279,11 +286,29 @@ TEST(RunConfig, StrictAndLenient) {
 
 // Texts that are no run config must end in a report, whatever they are.
 TEST(RunConfig, OddTexts) {
-  for (const std::string text :
-       {"", "\n", "a", "- 1\n- 2\n", "model_config: 3\n", "? [a]\n: b\n", "a: &x [*x]\n", "---\n---\n", "model_config:\n",
-        "a: b: c\n", "{", "model_config: {exe_mode: [}\n", "\"", "a: |\n  text\n", "%YAML 9\n---\na: 1\n", "a: !!int x\n",
-        "ge: {debug: 3}\n", "ge: {debug: {graph_dump: [1]}}\n", "model_config: {custom_params: 4}\n", "*a\n",
-        "model_config: {next_n: 99999999999999999999}\n", "data_config: {temperature: .nan}\n", "data_config: {top_p: inf}\n"}) {
+  for (const std::string text : {"",
+                                 "\n",
+                                 "a",
+                                 "- 1\n- 2\n",
+                                 "model_config: 3\n",
+                                 "? [a]\n: b\n",
+                                 "a: &x [*x]\n",
+                                 "---\n---\n",
+                                 "model_config:\n",
+                                 "a: b: c\n",
+                                 "{",
+                                 "model_config: {exe_mode: [}\n",
+                                 "\"",
+                                 "a: |\n  text\n",
+                                 "%YAML 9\n---\na: 1\n",
+                                 "a: !!int x\n",
+                                 "ge: {debug: 3}\n",
+                                 "ge: {debug: {graph_dump: [1]}}\n",
+                                 "model_config: {custom_params: 4}\n",
+                                 "*a\n",
+                                 "model_config: {next_n: 99999999999999999999}\n",
+                                 "data_config: {temperature: .nan}\n",
+                                 "data_config: {top_p: inf}\n"}) {
     const TemporaryFile file(text);
     const Checked c(file.path());
     EXPECT_TRUE(!c.readable || c.diags.has_errors()) << text << "\n" << c.text();
