@@ -115,6 +115,50 @@ void tell_fusion(RunState& run) {
   info(run, line);
 }
 
+std::string place_of(const RunState& run, const exec::CaptureEvent& e) {
+  const auto& files = run.session->program().files;
+  return e.loc.line == 0 || e.loc.file >= files.size() ? "" : fmt::format("{}:{}", files[e.loc.file], e.loc.line);
+}
+
+/// One line for each thing that was not as smooth as a replay.
+void tell_captures(RunState& run) {
+  if (!run.session->captures()) return;
+  for (const exec::CaptureEvent& e : run.session->captures()->events()) {
+    if (e.kind == exec::CaptureEvent::Kind::Compile) continue;
+    const std::string at = place_of(run, e);
+    std::string line = fmt::format("{}{} of `{}` in step {}: {}", at.empty() ? "" : at + ": ", exec::name(e.kind), e.function, e.step,
+                                   exec::row(e.reason).text);
+    if (!e.guard.empty()) line += fmt::format(" ({}{}{}{})", e.guard, e.before.empty() ? "" : ": ", e.before, e.after.empty() ? "" : " -> " + e.after);
+    const bool bad = e.kind == exec::CaptureEvent::Kind::Fallback || e.kind == exec::CaptureEvent::Kind::Misuse;
+    bad ? warning(run, line) : info(run, line);
+  }
+}
+
+Json fallbacks_json(const model::Session& session) {
+  Json::Array out;
+  if (session.captures())
+    for (const exec::CaptureFallback& f : session.captures()->fallbacks())
+      out.push_back(Json::Object{{"step", static_cast<int64_t>(f.step)}, {"reason", exec::row(f.reason).word}});
+  return out;
+}
+
+Json events_json(const model::Session& session) {
+  Json::Array out;
+  if (!session.captures()) return out;
+  const auto& files = session.program().files;
+  for (const exec::CaptureEvent& e : session.captures()->events())
+    out.push_back(Json::Object{{"step", static_cast<int64_t>(e.step)},
+                               {"event", exec::name(e.kind)},
+                               {"reason", exec::row(e.reason).word},
+                               {"function", e.function},
+                               {"file", e.loc.line == 0 || e.loc.file >= files.size() ? Json(nullptr) : Json(files[e.loc.file])},
+                               {"line", static_cast<int64_t>(e.loc.line)},
+                               {"guard", e.guard.empty() ? Json(nullptr) : Json(e.guard)},
+                               {"before", e.before.empty() ? Json(nullptr) : Json(e.before)},
+                               {"after", e.after.empty() ? Json(nullptr) : Json(e.after)}});
+  return out;
+}
+
 Expected<void> read_prompts(RunState& run) {
   const RunOptions& o = run.options;
   for (const std::string& text : o.prompt_ids) {
@@ -168,6 +212,8 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
     return schedule;
   };
+  so.recording = recording_compiler(run.diags);
+  so.capture = p.capture;
   so.interrupt = &interrupt;
   // With --json, standard output belongs to the one document.
   so.print = [&run](std::string_view text) {
@@ -239,9 +285,11 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"sampling", sampling_json(run.options)},
       {"graph", Json::Object{{"captures", static_cast<int64_t>(c.captures)},
                              {"recompiles", static_cast<int64_t>(c.recompiles)},
+                             {"recaptures", static_cast<int64_t>(c.recaptures)},
                              {"replays", static_cast<int64_t>(c.replays)},
                              {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
-                             {"fallbacks", Json::Array{}}}},
+                             {"fallbacks", fallbacks_json(*run.session)},
+                             {"events", events_json(*run.session)}}},
       {"superkernel", Json::Object{{"scopes", scopes.size()},
                                    {"pieces", fusion.pieces},
                                    {"ops_in_scopes", fusion.ops_in_scopes},
@@ -352,10 +400,11 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (o.steps)
     callbacks.on_step = [&](const model::StepInfo& s) {
       run.context.err << fmt::format("step {}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.step,
-                                     s.prefill ? "prefill, interpreter"
-                                     : s.graph ? "decode, static graph"
-                                               : "decode, interpreter",
-                                     s.rows, s.padding, s.ms, s.compiled ? ", compiled" : "");
+                                     s.prefill           ? "prefill, interpreter"
+                                     : !s.served.empty() ? "decode, " + s.served
+                                     : s.graph           ? "decode, static graph"
+                                                         : "decode, interpreter",
+                                     s.rows, s.padding, s.ms, s.compiled && s.served.empty() ? ", compiled" : "");
     };
   auto result = model::generate(*run.session, request, callbacks);
   if (!result) {
@@ -372,6 +421,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (logits)
     if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
   tell_fusion(run);
+  tell_captures(run);
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
@@ -453,6 +503,7 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
 
   auto results = run.session->call("main", {});
   if (!results) return interrupt.load() ? 130 : failed(run, results.error());
+  tell_captures(run);
   tell_fusion(run);
   if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
   return 0;

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "compiler/compile.h"
 #include "runtime/base/error.h"
+#include "runtime/exec/capture_options.h"
 #include "runtime/model/checkpoint.h"
 
 namespace skdsl::cli {
@@ -49,6 +50,7 @@ struct RunOptions : ModelOptions {
 struct Prepared {
   CompileOptions compile;
   schedule::ScheduleOptions schedule;
+  exec::CaptureOptions capture;  // of npugraph_ex
   std::optional<model::Checkpoint> checkpoint;
   std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
   std::string weights_folder;              // "" for synthetic without a folder

@@ -45,7 +45,8 @@ struct Builtins {
   int64_t world_size = 1;
 };
 /// Names that reach the runtime without being visible in a file.
-inline constexpr std::string_view kRuntimeNames[] = {"max_new_tokens", "next_n", "target.cann"};
+inline constexpr std::string_view kRuntimeNames[] = {"max_new_tokens", "next_n", "target.cann", "enable_dynamic_graph",
+                                                     "enable_static_kernel"};
 inline constexpr std::string_view kBuiltinNames[] = {"exe_mode",  "dtype",      "max_seq_len", "block_size",
                                                      "kv_blocks", "batch_size", "world_size"};
 

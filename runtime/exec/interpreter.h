@@ -22,7 +22,10 @@
 
 namespace skdsl::exec {
 
-using CallHook = std::function<Expected<std::vector<RuntimeValue>>(const plan::Function&, std::vector<RuntimeValue>)>;
+class Recorder;
+
+/// A call of a phase, and what surrounds it in the script.
+using CallHook = std::function<Expected<std::vector<RuntimeValue>>(const plan::Function&, std::vector<RuntimeValue>, plan::ContextId)>;
 
 struct InterpreterOptions {
   bool poison = kPoisonByDefault;
@@ -40,6 +43,11 @@ class Interpreter {
   /// Runs a function; arguments in the order of its parameters, results in the order of its return.
   /// Errors name the op, its instance path, file, line and column.
   Expected<std::vector<RuntimeValue>> run(const plan::Function& function, std::vector<RuntimeValue> args);
+  /// The same; the recorder is told of everything that touches tensors.
+  Expected<std::vector<RuntimeValue>> record(const plan::Function& function, std::vector<RuntimeValue> args, Recorder& recorder);
+
+  /// Whether the bytes are neither a weight's nor a literal's.
+  bool may_write(const Tensor& t);
 
   TensorPool& pool();
   /// Ops executed so far, control flow included.

@@ -211,9 +211,11 @@ class Generation {
     decode_ms_ += ms;
     ++result_.decode_steps;
     const Counters& after = session_.counters();
+    const std::string served = session_.captures() ? exec::describe(session_.captures()->last()) : "";
     report({.step = result_.decode_steps, .graph = after.replays > before.replays, .compiled = after.captures > before.captures,
-            .rows = result_.batch_size, .padding = padding, .ms = ms});
+            .rows = result_.batch_size, .padding = padding, .ms = ms, .served = served});
     if (auto ok = choose(*logits); !ok) return ok;
+    logits = Tensor();  // memory of a capture: the next replay writes over it
     return draft(false);
   }
 
@@ -238,6 +240,7 @@ class Generation {
       for (size_t i = 0; i < running_.size(); ++i)
         if (!running_[i].done) result_.requests[i].drafts.push_back(std::move((*guesses)[i]));
     }
+    hidden_ = {};  // nobody holds a result when the next step may write over it
     for (Running& r : running_) {
       if (!r.done) continue;
       for (const int32_t block : r.blocks) blocks_.give_back(block);

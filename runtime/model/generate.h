@@ -48,6 +48,7 @@ struct StepInfo {
   bool prefill = false;
   bool graph = false;      // served by a static graph
   bool compiled = false;   // that graph was made in this step
+  std::string served;      // npugraph_ex: which graph, or why none
   int64_t rows = 0;
   int64_t padding = 0;     // of these rows
   double ms = 0;
