@@ -122,9 +122,12 @@ std::string place_of(const RunState& run, const exec::CaptureEvent& e) {
 
 /// One line for each thing that was not as smooth as a replay.
 void tell_captures(RunState& run) {
+  constexpr size_t kMostEvents = 20;
+  size_t told = 0;
   if (!run.session->captures()) return;
   for (const exec::CaptureEvent& e : run.session->captures()->events()) {
     if (e.kind == exec::CaptureEvent::Kind::Compile) continue;
+    if (++told > kMostEvents) continue;
     const std::string at = place_of(run, e);
     std::string line = fmt::format("{}{} of `{}` in step {}: {}", at.empty() ? "" : at + ": ", exec::name(e.kind), e.function, e.step,
                                    exec::row(e.reason).text);
@@ -132,6 +135,7 @@ void tell_captures(RunState& run) {
     const bool bad = e.kind == exec::CaptureEvent::Kind::Fallback || e.kind == exec::CaptureEvent::Kind::Misuse;
     bad ? warning(run, line) : info(run, line);
   }
+  if (told > kMostEvents) info(run, fmt::format("{} more events of npugraph_ex; --json has all", told - kMostEvents));
 }
 
 Json fallbacks_json(const model::Session& session) {
@@ -214,6 +218,10 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   };
   so.recording = recording_compiler(run.diags);
   so.capture = p.capture;
+  if (run.options.steps && run.compiled->has_script)
+    so.on_decode = [&run](uint64_t step, const exec::ServedCall& served) {
+      run.context.err << fmt::format("step {}: `{}`, {}\n", step, served.function, exec::describe(served));
+    };
   so.interrupt = &interrupt;
   // With --json, standard output belongs to the one document.
   so.print = [&run](std::string_view text) {
@@ -288,6 +296,7 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
                              {"recaptures", static_cast<int64_t>(c.recaptures)},
                              {"replays", static_cast<int64_t>(c.replays)},
                              {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
+                             {"captures_after_warmup", run.options.warmup && result ? Json(static_cast<int64_t>(result->captures_after_warmup)) : Json(nullptr)},
                              {"fallbacks", fallbacks_json(*run.session)},
                              {"events", events_json(*run.session)}}},
       {"superkernel", Json::Object{{"scopes", scopes.size()},
@@ -372,6 +381,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   request.kv_blocks = b.kv_blocks;
   request.keep_logits = !o.dump_logits.empty();
   request.drafts = o.mtp;
+  request.warmup = o.warmup;
   // An output that cannot be written is said before the work, not after it.
   std::optional<AtomicFile> logits;
   if (!o.dump_logits.empty()) {
@@ -399,7 +409,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (!o.stop.empty()) callbacks.stops_after = [&](size_t i, int32_t) { return completions[i].stopped(); };
   if (o.steps)
     callbacks.on_step = [&](const model::StepInfo& s) {
-      run.context.err << fmt::format("step {}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.step,
+      run.context.err << fmt::format("{}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.warmup ? "warm-up" : fmt::format("step {}", s.step),
                                      s.prefill           ? "prefill, interpreter"
                                      : !s.served.empty() ? "decode, " + s.served
                                      : s.graph           ? "decode, static graph"

@@ -42,6 +42,7 @@ struct RunOptions : ModelOptions {
   std::vector<std::string> stop;
   int64_t threads = 0;
   std::string dump_logits;
+  bool warmup = false;
   bool steps = false;
   bool json = false;
 };

@@ -36,6 +36,7 @@ Run define_run(CLI::App& app) {
   app.add_option("--threads", o->threads, "worker threads; default: one for each core")
       ->check(CLI::Range(0, 1024));
   app.add_option("--dump-logits", o->dump_logits, "write prompts, tokens and logits to a JSON file");
+  app.add_flag("--warmup", o->warmup, "one decode of padding rows before the prefill, which makes the graphs");
   app.add_flag("--steps", o->steps, "one line for each step: who served it, rows, padding, time");
   app.add_flag("--json", o->json, "one JSON document on standard output");
   return [o](Context& context) {

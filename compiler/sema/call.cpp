@@ -388,10 +388,15 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
     } else if (v.is(Value::Kind::Step)) {
       if (v.items.size() > step_fields) v.items.resize(step_fields);
       const Dim rows = fields.empty() || fields[0].second.rank() == 0 ? Dim::symbol(program_.symbol("T")) : fields[0].second.dims[0];
+      std::optional<Dim> first_rows;
+      if (!operands.empty() && type_of(f, operands[0]).rank() > 0) first_rows = type_of(f, operands[0]).dims[0];
       for (size_t k = 0; k < v.items.size(); ++k) {
         const StepField& field = kStepFields[k];
         Type type = type_of(f, v.items[k].id);
-        if (gears && type.is_tensor()) type.dims[0] = field.per_row ? rows : Dim::symbol(program_.symbol("B"));
+        // One row for each request: T and B are the same symbol.
+        const bool per_row =
+            field.per_row || (type.is_tensor() && first_rows && type.dims[0] == *first_rows);
+        if (gears && type.is_tensor()) type.dims[0] = per_row ? rows : Dim::symbol(program_.symbol("B"));
         add(v.items[k].id, param_name + "." + std::string(field.name), std::move(type));
       }
     } else {

@@ -1,6 +1,7 @@
 #include "runtime/exec/captures.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <cstring>
@@ -107,6 +108,7 @@ struct Captures::Impl {
   std::vector<CaptureEvent> events;
   std::vector<CaptureFallback> fallbacks;
   ServedCall served;
+  std::set<std::tuple<std::string, Reason, int64_t>> without;  // gear trouble that was told
   uint64_t step = 0;
   double compile_ms = 0;
 
@@ -141,15 +143,16 @@ struct Captures::Impl {
     return it->second;
   }
 
-  Expected<Values> call(const plan::Function& f, Values args, plan::ContextId where) {
+  Expected<Values> call(const plan::Function& f, Values args, const CallSite& site) {
     ++step;
     served = {};
+    served.function = frame_name(f.name);
     const size_t want = f.regions[f.body].args.size();
     if (args.size() != want)
       return fail(fmt::format("`{}` takes {} arguments, {} were given", f.name, want, args.size()));
     if (options.force_eager) return interpreted(f, std::move(args), Reason::ForceEager);
     const Gears& g = gears_for(f);
-    if (g.sizes.empty()) return guarded(f, std::move(args), where);
+    if (g.sizes.empty()) return guarded(f, std::move(args), site);
     if (!g.wrong.empty())
       return fail(fmt::format("{}: `{}` cannot have gears: {}", place(program, Opcode::Gears, g.loc, ""),
                               f.name, g.wrong));
@@ -157,11 +160,11 @@ struct Captures::Impl {
     if (!rows.one_row_each) return without_gear(f, std::move(args), Reason::RowsOfRequests, rows.rows, g);
     const auto gear = fitting_gear(g, rows.rows);
     if (!gear) return without_gear(f, std::move(args), Reason::AboveLargestGear, rows.rows, g);
-    if (*gear == rows.rows) return guarded(f, std::move(args), where);
+    if (*gear == rows.rows) return guarded(f, std::move(args), site);
     if (!options.gear_padding) return without_gear(f, std::move(args), Reason::NoExactSize, rows.rows, g);
     auto longer = padded(g, f, args, *gear, interpreter.pool());
     if (!longer) return tl::unexpected(longer.error());
-    auto results = guarded(f, std::move(*longer), where);
+    auto results = guarded(f, std::move(*longer), site);
     served.padding = *gear - rows.rows;
     if (!results) return results;
     return cut(g, f, std::move(*results), rows.rows);
@@ -171,20 +174,32 @@ struct Captures::Impl {
                                 const Gears& g) {
     std::string sizes;
     for (const int64_t n : g.sizes) sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", n);
-    const Guard now{reason, "rows", std::to_string(rows)}, gear{reason, "gears", "[" + sizes + "]"};
-    event(Kind::Fallback, reason, f, &now, &gear, g.loc);
+    const Guard now{reason, "rows", std::to_string(rows)}, gear{reason, "gears", "gears [" + sizes + "]"};
+    if (without.emplace(frame_name(f.name), reason, rows).second)
+      event(Kind::Fallback, reason, f, &now, &gear, g.loc);
     return interpreted(f, std::move(args), reason);
   }
 
-  Expected<Values> guarded(const plan::Function& f, Values args, plan::ContextId where) {
+  /// "B=2 T=2"; of a phase without symbols what the call gave: "x=[2, 4] n=3".
+  std::string shown_key(const plan::Function& f, const Values& args) const {
+    std::string out;
+    const auto add = [&](const std::string& text) { out += (out.empty() ? "" : " ") + text; };
+    for (const auto& [symbol, size] : bindings_of(program, f, args)) add(fmt::format("{}={}", symbol, size));
+    if (!out.empty()) return out;
+    for (size_t i = 0; i < args.size(); ++i)
+      if (const auto* t = std::get_if<Tensor>(&args[i]); t && f.param_names[i].find('.') == std::string::npos)
+        add(fmt::format("{}=[{}]", f.param_names[i], fmt::join(t->shape(), ", ")));
+    for (const auto& [name, value] : f.fixed) add(fmt::format("{}={}", name, value));
+    return out;
+  }
+
+  Expected<Values> guarded(const plan::Function& f, Values args, const CallSite& site) {
     Frame& frame = frames[frame_name(f.name)];
-    std::string shown;
-    for (const auto& [symbol, size] : bindings_of(program, f, args))
-      shown += fmt::format("{}{}={}", shown.empty() ? "" : " ", symbol, size);
+    const std::string shown = shown_key(f, args);
     served.key = shown;
     if (frame.eager) return interpreted(f, std::move(args), Reason::RecompileLimit);
     std::vector<Guard> guards = guards_of(f, args, roles_of(f), options.dynamic);
-    const std::string key = key_text(guards), cores = cores_text(program, where);
+    const std::string key = key_text(guards), cores = cores_text(program, site.context);
     const auto it = frame.captures.find(key);
     Guard moved, was;
     std::optional<Reason> again;
@@ -194,7 +209,7 @@ struct Captures::Impl {
       again = stale(c, cores, moved, was);
       if (!again) {
         frame.last = std::move(guards);
-        return replay(f, c, args);
+        return replay(f, c, args, site);
       }
     } else if (options.skip_guard_eval_unsafe && !frame.captures.empty()) {
       return unguarded(f, frame, guards);
@@ -238,8 +253,8 @@ struct Captures::Impl {
 
   // ---- replay
 
-  Expected<Values> replay(const plan::Function& f, Capture& c, const Values& args) {
-    report_misuse(f, c, args);
+  Expected<Values> replay(const plan::Function& f, Capture& c, const Values& args, const CallSite& site) {
+    report_misuse(f, c, args, site);
     auto tensors = c.graph->run(args);
     if (!tensors) return tensors;
     ++counters.replays;
@@ -254,8 +269,12 @@ struct Captures::Impl {
     return out;
   }
 
+  static std::optional<Loc> later_use(const CallSite& site, const Tensor& t) {
+    return site.later_use ? site.later_use(t) : std::nullopt;
+  }
+
   // Whoever still holds memory of the graph will see it change.
-  void report_misuse(const plan::Function& f, const Capture& c, const Values& args) {
+  void report_misuse(const plan::Function& f, const Capture& c, const Values& args, const CallSite& site) {
     const auto argument = [&](const Tensor& t) {
       for (const RuntimeValue& v : args)
         if (const auto* a = std::get_if<Tensor>(&v); a && a->keep == t.keep) return true;
@@ -268,7 +287,7 @@ struct Captures::Impl {
       // Once in the graph, once in the capture.
       if (t.keep.use_count() <= 2 * ours || argument(t)) continue;
       const Guard held{Reason::OutputOverwritten, fmt::format("result {}", i), skdsl::describe(t.view)};
-      event(Kind::Misuse, Reason::OutputOverwritten, f, &held);
+      event(Kind::Misuse, Reason::OutputOverwritten, f, &held, nullptr, later_use(site, t));
     }
     for (size_t i = 0; i < c.held_inputs.size(); ++i) {
       const Tensor& t = c.held_inputs[i];
@@ -277,7 +296,7 @@ struct Captures::Impl {
           t.keep.use_count() <= c.input_owners[i])
         continue;
       const Guard held{Reason::InputOverwritten, f.param_names[i], skdsl::describe(t.view)};
-      event(Kind::Misuse, Reason::InputOverwritten, f, &held);
+      event(Kind::Misuse, Reason::InputOverwritten, f, &held, nullptr, later_use(site, t));
     }
   }
 
@@ -351,8 +370,8 @@ struct Captures::Impl {
     const auto tell = [&](Kind kind, Reason why) {
       event(kind, why, f, now ? &now_copy : nullptr, before ? &before_copy : nullptr, loc);
     };
-    const auto give_up = [&](Reason why) {
-      tell(Kind::Fallback, why);
+    const auto give_up = [&](Reason why, bool known = false) {
+      if (!known) tell(Kind::Fallback, why);
       fallbacks.push_back({step, why});
       served.by = By::Interpreter;
       served.reason = why;
@@ -370,12 +389,13 @@ struct Captures::Impl {
     Compiled& compiled = frame.compiled[index];
     // The limit is looked at before every capture, one of a known key included.
     if (compiled.eager || compiled.keys.size() >= options.capture_limit) {
+      const bool known = compiled.eager;
       compiled.eager = true;
       c.compiled = index;
       frame.captures[key] = std::move(c);
       for (auto& [text, other] : frame.captures)
         if (other.compiled == index) other.graph.reset(), other.outputs.clear(), other.held_inputs.clear();
-      return give_up(Reason::CaptureLimit);
+      return give_up(Reason::CaptureLimit, known);
     }
     const auto start = std::chrono::steady_clock::now();
     auto made = build(f, recorder, c, std::move(*results), *own, compiled);
@@ -459,8 +479,8 @@ Captures::Captures(const plan::Program& program, Bindings& bindings, Workers& wo
           program, bindings, workers, interpreter, std::move(hook), options, std::move(graph), {}, {}, {}}) {}
 Captures::~Captures() = default;
 
-Expected<Values> Captures::call(const plan::Function& function, Values args, plan::ContextId where) {
-  return impl_->call(function, std::move(args), where);
+Expected<Values> Captures::call(const plan::Function& function, Values args, const CallSite& site) {
+  return impl_->call(function, std::move(args), site);
 }
 
 const CaptureCounters& Captures::counters() const { return impl_->counters; }

@@ -27,7 +27,7 @@ struct CaptureEvent {
   CaptureReason reason = CaptureReason::FirstCall;
   uint64_t step = 0;  // decode call of the session, from 1
   std::string function;
-  Loc loc;  // the phase; for a branch the first operator that differs; for gears their statement
+  Loc loc;  // the phase; the first operator of another branch; the gears; the use of what is overwritten
   std::string guard, before, after;  // "" when no guard is to blame
 };
 std::string_view name(CaptureEvent::Kind kind);  // "compile", "recompile", …
@@ -36,6 +36,7 @@ std::string_view name(CaptureEvent::Kind kind);  // "compile", "recompile", …
 struct ServedCall {
   enum class By : uint8_t { Interpreter, Capture, Replay };
   By by = By::Interpreter;
+  std::string function;
   std::string key;                      // "B=2 T=2 W=16"; of the graph that served it or was made
   int64_t padding = 0;                  // rows added for a gear
   std::optional<CaptureReason> reason;  // why it was not a replay
@@ -63,10 +64,10 @@ class Captures {
            plan::RecordingHook hook, CaptureOptions options, GraphOptions graph);
   ~Captures();
 
-  /// A call of a decode phase; `where` is the context of the call, whose core limit counts. Unless
-  /// clone_output is on, the results stand in memory of the graph that the next replay writes over.
+  /// A call of a decode phase. The core limit around the call site counts. Unless clone_output is on, the
+  /// results stand in memory of the graph that the next replay writes over.
   Expected<std::vector<RuntimeValue>> call(const plan::Function& function, std::vector<RuntimeValue> args,
-                                           plan::ContextId where);
+                                           const CallSite& site = {});
 
   const CaptureCounters& counters() const;
   const std::vector<CaptureEvent>& events() const;

@@ -28,7 +28,7 @@ std::vector<ListRole> list_roles(const plan::Function& f) {
         const plan::Op& op = f.ops[id];
         for (const plan::ValueId v : op.operands) {
           if (v != params[i]) continue;
-          if (!info(op.code).has_kernel()) out[i] = ListRole::Read;
+          if (!info(op.code).has_kernel() && op.code != Opcode::ToTensor) out[i] = ListRole::Read;
           if (out[i] == ListRole::Unused) out[i] = ListRole::Refreshed;
         }
       }

@@ -221,6 +221,8 @@ struct Interpreter::Impl {
     if (!attrs) return fail(where(op) + ": an attribute depends on a size that is not known here");
     auto results = run(host, HostCall{op, operands, *attrs, types});
     if (!results) return fail_at(where(op), results.error());
+    if (recorder && op.code == Opcode::ToTensor)
+      if (const auto* t = std::get_if<Tensor>(&results->front())) recorder->list(f.function, op.operands[0], *t);
     return results;
   }
 
@@ -433,7 +435,7 @@ struct Interpreter::Impl {
     for (const plan::ValueId v : op.operands) args.push_back(f.values[v]);
     const bool from_script = f.function.phase == plan::Phase::None;
     auto results = callee->phase == plan::Phase::Decode && from_script && options.decode_hook
-                       ? options.decode_hook(*callee, std::move(args), op.context)
+                       ? options.decode_hook(*callee, std::move(args), {op.context, [&](const Tensor& t) { return later_use(f, id, t); }})
                        : run_function(*callee, std::move(args));
     if (!results) {
       Error error = results.error();
@@ -444,6 +446,19 @@ struct Interpreter::Impl {
     if (results->size() != op.results.size())
       return fail(fmt::format("{}: `{}` gave {} results, {} are declared", where(op), callee->name, results->size(), op.results.size()));
     return results;
+  }
+
+  /// Where the function reads a value that stands in these bytes, after the op; in a loop maybe in the next round.
+  static std::optional<Loc> later_use(const Frame& f, plan::OpId after, const Tensor& bytes) {
+    std::optional<Loc> in_next_round;
+    for (plan::OpId id = 0; id < f.function.ops.size(); ++id)
+      for (const plan::ValueId v : f.function.ops[id].operands) {
+        const auto* t = v == kNone || id == after ? nullptr : std::get_if<Tensor>(&f.values[v]);
+        if (!t || !*t || t->keep != bytes.keep) continue;
+        if (id > after) return f.function.ops[id].loc;
+        if (!in_next_round) in_next_round = f.function.ops[id].loc;
+      }
+    return in_next_round;
   }
 
   /// A condition: a host scalar, or a tensor of one element read on the host.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -24,8 +25,12 @@ namespace skdsl::exec {
 
 class Recorder;
 
-/// A call of a phase, and what surrounds it in the script.
-using CallHook = std::function<Expected<std::vector<RuntimeValue>>(const plan::Function&, std::vector<RuntimeValue>, plan::ContextId)>;
+/// Where a script calls a phase.
+struct CallSite {
+  plan::ContextId context = plan::kNone;                            // what surrounds the call
+  std::function<std::optional<Loc>(const Tensor& bytes)> later_use;  // the next place that reads a value in these bytes
+};
+using CallHook = std::function<Expected<std::vector<RuntimeValue>>(const plan::Function&, std::vector<RuntimeValue>, const CallSite&)>;
 
 struct InterpreterOptions {
   bool poison = kPoisonByDefault;

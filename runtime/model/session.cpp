@@ -106,7 +106,7 @@ struct Session::Impl {
     io.poison = options.poison;
     io.interrupt = options.interrupt;
     io.print = options.print;
-    io.decode_hook = [this](const plan::Function& f, Values args, plan::ContextId where) { return decode(f, std::move(args), where); };
+    io.decode_hook = [this](const plan::Function& f, Values args, const exec::CallSite& site) { return decode(f, std::move(args), site); };
     interpreter = std::make_unique<exec::Interpreter>(program, bindings, workers, std::move(io));
     if (options.mode == "npugraph_ex")
       captures = std::make_unique<exec::Captures>(program, bindings, workers, *interpreter, options.recording, options.capture,
@@ -200,8 +200,8 @@ struct Session::Impl {
 
   // ---- decode
 
-  Expected<Values> decode(const plan::Function& f, Values args, plan::ContextId where = plan::kNone) {
-    if (captures) return captured(f, std::move(args), where);
+  Expected<Values> decode(const plan::Function& f, Values args, const exec::CallSite& site = {}) {
+    if (captures) return captured(f, std::move(args), site);
     if (options.mode == "eager") {
       ++counters.interpreted_decode_steps;
       return interpreter->run(f, std::move(args));
@@ -215,11 +215,12 @@ struct Session::Impl {
     return results;
   }
 
-  Expected<Values> captured(const plan::Function& f, Values args, plan::ContextId where) {
-    auto results = captures->call(f, std::move(args), where);
+  Expected<Values> captured(const plan::Function& f, Values args, const exec::CallSite& site) {
+    auto results = captures->call(f, std::move(args), site);
     const exec::CaptureCounters& c = captures->counters();
     counters = {c.captures, c.recompiles, c.recaptures, c.replays, c.interpreted};
     timings.compile_ms = captures->compile_ms();
+    if (results && options.on_decode) options.on_decode(c.replays + c.interpreted, captures->last());
     return results;
   }
 

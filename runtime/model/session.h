@@ -31,6 +31,8 @@ struct SessionOptions {
   plan::CompileHook compile;                     // needed by ge_graph
   plan::RecordingHook recording;                 // needed by npugraph_ex
   exec::CaptureOptions capture;                  // of npugraph_ex
+  /// Told of each decode call of npugraph_ex that was served: its number, from 1, and by what.
+  std::function<void(uint64_t step, const exec::ServedCall&)> on_decode;
   const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
   std::function<void(std::string_view)> print;   // what `print` ops show; default: standard output
 };
