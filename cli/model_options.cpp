@@ -7,7 +7,7 @@ namespace skdsl::cli {
 
 void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("file", o.file, "the .sk file")->required();
-  app.add_option("--mode", o.mode, "eager or ge_graph; default: exe_mode of the run config, else eager");
+  app.add_option("--mode", o.mode, "eager, npugraph_ex or ge_graph; default: exe_mode of the run config, else eager");
   app.add_option("--config", o.config, "run config (YAML)");
   app.add_option(
       "--weights", o.weights,

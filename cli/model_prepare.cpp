@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/capture_settings.h"
 #include "cli/model_run.h"
 #include "compiler/config/run_config.h"
 #include "runtime/model/drafts.h"
@@ -149,16 +150,14 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
                    : mode && mode->value.is_string() ? mode->value.as_string()
                    : mode                            ? to_json(mode->value)
                                                      : "eager";
-  if (built.exe_mode == "npugraph_ex")
-    return fail(from + ": this version runs the modes eager and ge_graph",
-                {"help: `--mode ge_graph` runs decode as a static graph"});
-  if (built.exe_mode != "eager" && built.exe_mode != "ge_graph") {
+  static const std::vector<std::string> kModes{"eager", "npugraph_ex", "ge_graph"};
+  if (std::find(kModes.begin(), kModes.end(), built.exe_mode) == kModes.end()) {
     Error e = usage(from + ": unknown mode `" + built.exe_mode + "`", {});
-    const std::string near = diag::nearest(built.exe_mode, {"eager", "ge_graph"});
-    e.notes.push_back(near.empty() ? "help: modes are eager and ge_graph"
-                                   : "help: did you mean `" + near + "`?");
+    const std::string near = diag::nearest(built.exe_mode, kModes);
+    e.notes.push_back(near.empty() ? "help: modes are eager, npugraph_ex and ge_graph" : "help: did you mean `" + near + "`?");
     return tl::unexpected(e);
   }
+  p.capture = capture_options(settings);
 
   if (!from.empty()) p.origins["exe_mode"] = from;
 
@@ -238,6 +237,7 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   passes::PassOptions& passes = p.compile.passes;
   passes.print_after = options.print_after;
   passes.skip = options.skip_pass;
+  if (built.exe_mode == "npugraph_ex" && !p.capture.remove_noop_ops) passes.skip.emplace_back("remove-noops");
   if (options.stop_after) passes.stop_after = static_cast<size_t>(std::max<int64_t>(*options.stop_after, 0));
   if (built.exe_mode != "eager" &&
       std::find(passes.skip.begin(), passes.skip.end(), "inline-layers") != passes.skip.end())

@@ -128,6 +128,54 @@ int tell_watch(RunState& run) {
   return kDone;
 }
 
+std::string place_of(const RunState& run, const exec::CaptureEvent& e) {
+  const auto& files = run.session->program().files;
+  return e.loc.line == 0 || e.loc.file >= files.size() ? "" : fmt::format("{}:{}", files[e.loc.file], e.loc.line);
+}
+
+/// One line for each thing that was not as smooth as a replay.
+void tell_captures(RunState& run) {
+  constexpr size_t kMostEvents = 20;
+  size_t told = 0;
+  if (!run.session->captures()) return;
+  for (const exec::CaptureEvent& e : run.session->captures()->events()) {
+    if (e.kind == exec::CaptureEvent::Kind::Compile) continue;
+    if (++told > kMostEvents) continue;
+    const std::string at = place_of(run, e);
+    std::string line = fmt::format("{}{} of `{}` in step {}: {}", at.empty() ? "" : at + ": ", exec::name(e.kind), e.function, e.step,
+                                   exec::row(e.reason).text);
+    if (!e.guard.empty()) line += fmt::format(" ({}{}{}{})", e.guard, e.before.empty() ? "" : ": ", e.before, e.after.empty() ? "" : " -> " + e.after);
+    const bool bad = e.kind == exec::CaptureEvent::Kind::Fallback || e.kind == exec::CaptureEvent::Kind::Misuse;
+    bad ? warning(run, line) : info(run, line);
+  }
+  if (told > kMostEvents) info(run, fmt::format("{} more events of npugraph_ex; --json has all", told - kMostEvents));
+}
+
+Json fallbacks_json(const model::Session& session) {
+  Json::Array out;
+  if (session.captures())
+    for (const exec::CaptureFallback& f : session.captures()->fallbacks())
+      out.push_back(Json::Object{{"step", static_cast<int64_t>(f.step)}, {"reason", exec::row(f.reason).word}});
+  return out;
+}
+
+Json events_json(const model::Session& session) {
+  Json::Array out;
+  if (!session.captures()) return out;
+  const auto& files = session.program().files;
+  for (const exec::CaptureEvent& e : session.captures()->events())
+    out.push_back(Json::Object{{"step", static_cast<int64_t>(e.step)},
+                               {"event", exec::name(e.kind)},
+                               {"reason", exec::row(e.reason).word},
+                               {"function", e.function},
+                               {"file", e.loc.line == 0 || e.loc.file >= files.size() ? Json(nullptr) : Json(files[e.loc.file])},
+                               {"line", static_cast<int64_t>(e.loc.line)},
+                               {"guard", e.guard.empty() ? Json(nullptr) : Json(e.guard)},
+                               {"before", e.before.empty() ? Json(nullptr) : Json(e.before)},
+                               {"after", e.after.empty() ? Json(nullptr) : Json(e.after)}});
+  return out;
+}
+
 Expected<void> read_prompts(RunState& run) {
   const RunOptions& o = run.options;
   for (const std::string& text : o.prompt_ids) {
@@ -187,6 +235,12 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
     return schedule;
   };
+  so.recording = recording_compiler(run.diags);
+  so.capture = p.capture;
+  if (run.options.steps && run.compiled->has_script)
+    so.on_decode = [&run](uint64_t step, const exec::ServedCall& served) {
+      run.context.err << fmt::format("step {}: `{}`, {}\n", step, served.function, exec::describe(served));
+    };
   so.interrupt = &interrupt;
   // With --json, standard output belongs to the one document.
   so.print = [&run](std::string_view text) {
@@ -287,9 +341,12 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"sampling", sampling_json(run)},
       {"graph", Json::Object{{"captures", static_cast<int64_t>(c.captures)},
                              {"recompiles", static_cast<int64_t>(c.recompiles)},
+                             {"recaptures", static_cast<int64_t>(c.recaptures)},
                              {"replays", static_cast<int64_t>(c.replays)},
                              {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
-                             {"fallbacks", Json::Array{}}}},
+                             {"captures_after_warmup", run.options.warmup && result ? Json(static_cast<int64_t>(result->captures_after_warmup)) : Json(nullptr)},
+                             {"fallbacks", fallbacks_json(*run.session)},
+                             {"events", events_json(*run.session)}}},
       {"superkernel", Json::Object{{"scopes", scopes.size()},
                                    {"pieces", fusion.pieces},
                                    {"ops_in_scopes", fusion.ops_in_scopes},
@@ -372,6 +429,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   request.kv_blocks = b.kv_blocks;
   request.keep_logits = !o.dump_logits.empty();
   request.drafts = o.mtp;
+  request.warmup = o.warmup;
   // An output that cannot be written is said before the work, not after it.
   std::optional<AtomicFile> logits;
   if (!o.dump_logits.empty()) {
@@ -399,11 +457,12 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (!o.stop.empty()) callbacks.stops_after = [&](size_t i, int32_t) { return completions[i].stopped(); };
   if (o.steps)
     callbacks.on_step = [&](const model::StepInfo& s) {
-      run.context.err << fmt::format("step {}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.step,
-                                     s.prefill ? "prefill, interpreter"
-                                     : s.graph ? "decode, static graph"
-                                               : "decode, interpreter",
-                                     s.rows, s.padding, s.ms, s.compiled ? ", compiled" : "");
+      run.context.err << fmt::format("{}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.warmup ? "warm-up" : fmt::format("step {}", s.step),
+                                     s.prefill           ? "prefill, interpreter"
+                                     : !s.served.empty() ? "decode, " + s.served
+                                     : s.graph           ? "decode, static graph"
+                                                         : "decode, interpreter",
+                                     s.rows, s.padding, s.ms, s.compiled && s.served.empty() ? ", compiled" : "");
     };
   auto result = model::generate(*run.session, request, callbacks);
   if (!result) {
@@ -421,6 +480,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
   tell_fusion(run);
   if (const int code = tell_watch(run); code != kDone) return code;
+  tell_captures(run);
   if (o.json) {
     run.context.out << to_json(report_json(run, &*result, texts), 1) << '\n';
   } else if (streaming) {
@@ -497,6 +557,7 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
 
   auto results = run.session->call("main", {});
   if (!results) return interrupt.load() ? 130 : failed(run, results.error());
+  tell_captures(run);
   tell_fusion(run);
   if (const int code = tell_watch(run); code != kDone) return code;
   if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';

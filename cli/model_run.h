@@ -11,6 +11,7 @@
 #include "compiler/compile.h"
 #include "runtime/base/error.h"
 #include "runtime/exec/observe.h"
+#include "runtime/exec/capture_options.h"
 #include "runtime/model/checkpoint.h"
 
 namespace skdsl::cli {
@@ -43,6 +44,7 @@ struct RunOptions : ModelOptions {
   std::vector<std::string> stop;
   int64_t threads = 0;
   std::string dump_logits;
+  bool warmup = false;
   bool steps = false;
   std::string dump;       // folder for `dump` statements
   bool diagnose = false;  // hunt for the first NaN
@@ -55,6 +57,7 @@ struct RunOptions : ModelOptions {
 struct Prepared {
   CompileOptions compile;
   schedule::ScheduleOptions schedule;
+  exec::CaptureOptions capture;  // of npugraph_ex
   std::optional<model::Checkpoint> checkpoint;
   std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
   std::string weights_folder;              // "" for synthetic without a folder

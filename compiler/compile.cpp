@@ -20,15 +20,31 @@ std::optional<sema::Elaborated> compile(const sema::Modules& modules, const Comp
   return elaborated;
 }
 
+namespace {
+Error refused(const diag::Engine& diags, size_t before, std::string message) {
+  Error error{ErrorKind::Input, std::move(message), {}};
+  for (size_t i = before; i < diags.all().size(); ++i)
+    error.notes.push_back(std::string(diag::rule(diags.all()[i].id).id) + ": " + diags.all()[i].message);
+  return error;
+}
+}  // namespace
+
 plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions options) {
   return [&diags, options = std::move(options)](const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
     const size_t before = diags.all().size();
     auto schedule = schedule::make_schedule(program, key, diags, options);
     if (schedule) return std::move(*schedule);
-    Error error{ErrorKind::Input, "`" + key.function + "` does not become a static graph", {}};
-    for (size_t i = before; i < diags.all().size(); ++i)
-      error.notes.push_back(std::string(diag::rule(diags.all()[i].id).id) + ": " + diags.all()[i].message);
-    return tl::unexpected<Error>(std::move(error));
+    return tl::unexpected<Error>(refused(diags, before, "`" + key.function + "` does not become a static graph"));
+  };
+}
+
+plan::RecordingHook recording_compiler(diag::Engine& diags) {
+  return [&diags](const plan::Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+    const size_t before = diags.all().size();
+    const std::string name = recording.graph.function;
+    auto schedule = schedule::schedule_recording(program, std::move(recording), diags);
+    if (schedule) return std::move(*schedule);
+    return tl::unexpected<Error>(refused(diags, before, "`" + name + "` cannot be captured"));
   };
 }
 

@@ -23,4 +23,7 @@ std::optional<sema::Elaborated> compile(const sema::Modules& modules, const Comp
 /// The hook that gives the runtime its static graphs. Diagnostics go to `diags`, which must outlive the hook.
 plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions options = {});
 
+/// The hook that turns what npugraph_ex captured into graphs. The same holds for `diags`.
+plan::RecordingHook recording_compiler(diag::Engine& diags);
+
 }  // namespace skdsl

@@ -97,6 +97,7 @@ void Copier::copy_function() {
   to_.name = from_.name;
   to_.phase = from_.phase;
   to_.param_names = from_.param_names;
+  to_.fixed = from_.fixed;
   to_.loc = from_.loc;
   to_.body = to_.add_region();
   copy_args(from_.regions[from_.body].args, to_.body);

@@ -48,11 +48,19 @@ class Flattener {
       b.index = static_cast<uint32_t>(i);
       b.name = f_.param_names[i];
       buffer = add(std::move(b), v);
+    } else if (t.kind == Kind::HostList && !is_read(v)) {
+      // The step has its lengths as lists too; who reads none of them asks nothing of them.
     } else if (t.kind != Kind::HostInt || !t.dims[0].is_constant()) {
       good_ = false;
       b_.diags.report(b_.span(f_.loc), diag::Id::NotStatic, what, "the step that is run").help("pass a tensor, or an integer that names a size");
     }
     b_.out.inputs.push_back(buffer);
+  }
+
+  bool is_read(ValueId v) const {
+    for (const Op& op : f_.ops)
+      if (std::find(op.operands.begin(), op.operands.end(), v) != op.operands.end()) return true;
+    return false;
   }
 
   std::optional<std::vector<int64_t>> static_shape(const Type& t, const Loc& loc, const std::string& what) {

@@ -22,4 +22,7 @@ struct ScheduleOptions {
 std::optional<plan::Schedule> make_schedule(const plan::Program& program, const plan::GraphKey& key, diag::Engine& diags,
                                             const ScheduleOptions& options = {});
 
+/// The static graph of what the interpreter did; nothing after a diagnostic. Same stages from ordering on, no super kernels.
+std::optional<plan::Schedule> schedule_recording(const plan::Program& program, plan::Recording recording, diag::Engine& diags);
+
 }  // namespace skdsl::schedule

@@ -303,6 +303,24 @@ std::string Elaborator::unique_name(const std::string& base) {
   return n == 0 ? base : fmt::format("{}#{}", base, n);
 }
 
+namespace {
+bool has_gears(const ast::Ast& a, NodeId node) {
+  if (!node) return false;
+  if (a.kind(node) == Kind::Gears) return true;
+  for (const NodeId child : a.children(node))
+    if (has_gears(a, child)) return true;
+  return false;
+}
+}  // namespace
+
+/// How many fields of the step a phase takes: the host lists exist in npugraph_ex decode only.
+size_t Elaborator::phase_step_fields(plan::Phase phase) const {
+  const bool lists = phase == plan::Phase::Decode && options_.builtins.exe_mode == kCaptureMode;
+  size_t n = 0;
+  for (const StepField& field : kStepFields) n += !field.list || lists;
+  return n;
+}
+
 Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::vector<CallArg> args,
                                 Span at) {
   const ast::Ast& a = modules_[callee->decl.module].ast;
@@ -332,13 +350,29 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
                                                : plan::Phase::Prefill;
   const auto params = a.children(a.child(phase, 0));
   std::vector<ValueId> operands;
+  // With gears the number of rows is a symbol, so that one function serves every batch.
+  const bool gears = root && built == plan::Phase::Decode && options_.builtins.exe_mode == kCaptureMode && has_gears(a, phase);
+  const size_t step_fields = phase_step_fields(built);
+  std::vector<std::pair<std::string, Type>> fields;  // the parameters of the function, one for each operand
+  std::vector<std::pair<std::string, std::string>> fixed;
   std::string key = fmt::format("{}|{}", callee->path, word);
-  for (auto& arg : *matched) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    auto& arg = (*matched)[i];
     if (!arg) continue;
+    const std::string param_name(a.text(params[i]));
     Value& v = arg->value;
-    const auto add = [&](ValueId id) {
+    const auto add = [&](ValueId id, const std::string& field, Type type) {
       operands.push_back(id);
-      key += "|" + program_.text(type_of(f, id));
+      key += "|" + program_.text(type);
+      fields.emplace_back(field, std::move(type));
+    };
+    const auto tensor = [&](ValueId id) {
+      Type type = type_of(f, id);
+      const NodeId declared = a.child(params[i], 0);
+      if (gears && type.is_tensor() && type.rank() > 0 && a.kind(declared) == Kind::TypeTensor &&
+          !a.children(declared).empty() && a.kind(a.child(declared, 0)) == Kind::Name && is_symbol_name(a.text(a.child(declared, 0))))
+        type.dims[0] = Dim::symbol(program_.symbol(a.text(a.child(declared, 0))));
+      add(id, param_name, std::move(type));
     };
     if (v.is(Value::Kind::List)) {  // a literal tensor
       const ValueId id = to_tensor(f, v, arg->span);
@@ -346,15 +380,28 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
       v = Value::ir(id, arg->span);
     }
     if (v.is(Value::Kind::Ir)) {
-      add(v.id);
+      tensor(v.id);
     } else if (v.is(Value::Kind::State)) {
       const ValueId id = to_ir(f, v, arg->span);
       v = Value::ir(id, arg->span);
-      add(id);
+      tensor(id);
     } else if (v.is(Value::Kind::Step)) {
-      for (const Value& field : v.items) add(field.id);
+      if (v.items.size() > step_fields) v.items.resize(step_fields);
+      const Dim rows = fields.empty() || fields[0].second.rank() == 0 ? Dim::symbol(program_.symbol("T")) : fields[0].second.dims[0];
+      std::optional<Dim> first_rows;
+      if (!operands.empty() && type_of(f, operands[0]).rank() > 0) first_rows = type_of(f, operands[0]).dims[0];
+      for (size_t k = 0; k < v.items.size(); ++k) {
+        const StepField& field = kStepFields[k];
+        Type type = type_of(f, v.items[k].id);
+        // One row for each request: T and B are the same symbol.
+        const bool per_row =
+            field.per_row || (type.is_tensor() && first_rows && type.dims[0] == *first_rows);
+        if (gears && type.is_tensor()) type.dims[0] = per_row ? rows : Dim::symbol(program_.symbol("B"));
+        add(v.items[k].id, param_name + "." + std::string(field.name), std::move(type));
+      }
     } else {
       key += "|" + text_of(v);
+      fixed.emplace_back(param_name, text_of(v));
     }
   }
   std::vector<Type> result_types;
@@ -379,8 +426,11 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
     inner.builder = &b;
     inner.self = callee;
     inner.phase_word = word;
-    const auto add_param = [&](ValueId outer, const std::string& param_name, Span origin) {
-      const ValueId id = fn.add_value(type_of(f, outer), param_name);
+    fn.fixed = std::move(fixed);
+    size_t next = 0;
+    const auto add_param = [&](Span origin) {
+      const auto& [param_name, type] = fields[next++];
+      const ValueId id = fn.add_value(type, param_name);
       fn.regions[fn.body].args.push_back(id);
       fn.param_names.push_back(param_name);
       b.origins.resize(fn.values.size(), origin);
@@ -389,18 +439,9 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
     bool ok = true;
     for (size_t i = 0; i < params.size(); ++i) {
       auto& arg = (*matched)[i];
-      const std::string param_name(a.text(params[i]));
-      if (arg && arg->value.is(Value::Kind::Ir))
-        arg->value = add_param(arg->value.id, param_name, arg->value.origin ? arg->value.origin : arg->span);
-      if (arg && arg->value.is(Value::Kind::Step)) {
-        size_t k = 0;
-#define SK_STEP_FIELD(field, dtype, dims, text) \
-  arg->value.items[k] = add_param(arg->value.items[k].id, param_name + "." #field, arg->span), ++k;
-#define SK_STEP_LIST(field, of)
-#include "runtime/plan/step_fields.def"
-#undef SK_STEP_FIELD
-#undef SK_STEP_LIST
-      }
+      if (arg && arg->value.is(Value::Kind::Ir)) arg->value = add_param(arg->value.origin ? arg->value.origin : arg->span);
+      if (arg && arg->value.is(Value::Kind::Step))
+        for (Value& field : arg->value.items) field = add_param(arg->span);
       ok &= bind_param(inner, params[i], std::move(arg), at, what, false);
     }
     if (!ok) {
@@ -415,6 +456,19 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
     result_types = fn.results;
     tuple = inner.result.is(Value::Kind::Tuple);
     if (root) phase_functions_[key] = name;
+  }
+  // The callee's symbols are the caller's sizes here.
+  if (gears) {
+    std::unordered_map<plan::SymbolId, Dim> sizes;
+    for (size_t i = 0; i < fields.size(); ++i)
+      if (const Type& type = fields[i].second; type.is_tensor() && type.rank() > 0)
+        if (const auto symbol = type.dims[0].as_symbol()) sizes.emplace(*symbol, type_of(f, operands[i]).dims[0]);
+    for (Type& type : result_types)
+      for (Dim& d : type.dims)
+        d = d.substitute([&](plan::SymbolId symbol) {
+          const auto it = sizes.find(symbol);
+          return it == sizes.end() ? std::nullopt : std::optional(it->second);
+        });
   }
   std::vector<plan::Attr> attrs{name};
   const plan::OpId op = emit(f, Opcode::Call, std::move(operands), std::move(attrs), result_types, at);

@@ -82,6 +82,7 @@ void Elaborator::check_settings() {
     if (config_.contains(s.key) || config_groups_.contains(s.key) ||
         std::find(known.begin(), known.end(), s.key) != known.end())
       continue;
+    if (s.key.starts_with("npugraph_ex.")) continue;  // options of the mode: the runtime judges them
     const size_t dot = s.key.find('.');
     // A member of a key that is a dict.
     if (const auto root = config_.find(s.key.substr(0, dot));

@@ -60,6 +60,23 @@ void append_element(plan::ConstantData& data, double number, int64_t integer);
 /// Whether an integer literal fits the dtype.
 bool fits(plan::DType dtype, int64_t integer);
 
+/// The mode whose decode may read host lists and has gears.
+inline constexpr std::string_view kCaptureMode = "npugraph_ex";
+
+/// The fields of a Step value in their order: tensors, then host lists.
+struct StepField {
+  std::string_view name;
+  bool per_row;  // first size T, else B
+  bool list;
+};
+inline constexpr StepField kStepFields[] = {
+#define SK_STEP_FIELD(name, dtype, dims, text) {#name, std::string_view(dims).starts_with("T"), false},
+#define SK_STEP_LIST(name, of) {#name, false, true},
+#include "runtime/plan/step_fields.def"
+#undef SK_STEP_FIELD
+#undef SK_STEP_LIST
+};
+
 class Elaborator {
  public:
   Elaborator(const Modules& modules, const Options& options, diag::Engine& diags);
@@ -205,6 +222,7 @@ class Elaborator {
   std::vector<plan::ValueId> flatten_result(Frame& f, const Value& v, Span span);
   void finish_function(Frame& f, Span span);
   std::string unique_name(const std::string& base);
+  size_t phase_step_fields(plan::Phase phase) const;
   ast::NodeId phase_node(const Instance& instance, std::string_view word) const;
 
   // ---- shared

@@ -235,6 +235,8 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
   ++index;                                      \
   names.emplace_back(#field);
 #define SK_STEP_LIST(field, of)                                        \
+  if (name == #field && index < base.items.size()) return base.items[index]; \
+  ++index;                                                             \
   if (name == #field) {                                                \
     report(a.name_span(node), diag::Id::ListFieldOutsideCapture, name) \
         .help("read `step." #of "`, an i32[B] tensor");                \

@@ -142,6 +142,21 @@ Value Elaborator::make_step(Frame& f, std::vector<CallArg> args, Span at) {
     if (id == plan::kNone) return {};
     step.items.push_back(Value::ir(id, at));
   }
+  // A decode of npugraph_ex may read the lengths as host lists.
+  if (options_.builtins.exe_mode == kCaptureMode) {
+    const auto add_list = [&](std::string_view of) {
+      for (size_t k = 0; k < std::size(kStepFields); ++k)
+        if (kStepFields[k].name == of) {
+          step.items.push_back(emit_inferred(f, Opcode::ToList, {step.items[k].id}, {}, at, {}, {}));
+          return;
+        }
+    };
+#define SK_STEP_FIELD(field, dtype, dims, text)
+#define SK_STEP_LIST(field, of) add_list(#of);
+#include "runtime/plan/step_fields.def"
+#undef SK_STEP_FIELD
+#undef SK_STEP_LIST
+  }
   step.origin = at;
   return step;
 }

@@ -66,7 +66,7 @@ struct Graph::Impl {
   uint64_t launches_run = 0;
 
   Impl(const plan::Program& p, plan::Schedule s, Bindings& b, Workers& w, GraphOptions o)
-      : program(p), schedule(std::move(s)), bindings(b), workers(w), options(o), pool(o.poison) {}
+      : program(p), schedule(std::move(s)), bindings(b), workers(w), options(std::move(o)), pool(options.poison) {}
 
   tl::unexpected<Error> refuse(const std::string& what) const {
     return fail(fmt::format("graph of `{}`: {}", schedule.function, what));
@@ -79,9 +79,7 @@ struct Graph::Impl {
       refused.value().notes.assign(wrong.begin() + 1, wrong.end());
       return refused;
     }
-    auto bytes = pool.empty(SK_I8, {{static_cast<int64_t>(schedule.arena_bytes)}});
-    if (!bytes) return refuse(bytes.error().message);
-    arena = std::move(*bytes);
+    if (auto ok = take_arena(); !ok) return ok;
     for (const plan::Buffer& b : schedule.buffers) {
       auto t = place_buffer(b);
       if (!t) return tl::unexpected(t.error());
@@ -116,11 +114,28 @@ struct Graph::Impl {
     return attach_workspace();
   }
 
+  Expected<void> take_arena() {
+    const auto need = static_cast<int64_t>(schedule.arena_bytes);
+    if (options.pool && *options.pool && options.pool->bytes() >= need) {
+      arena = *options.pool;
+      return {};
+    }
+    auto bytes = pool.empty(SK_I8, {{need}});
+    if (!bytes) return refuse(bytes.error().message);
+    arena = std::move(*bytes);
+    if (options.pool) *options.pool = arena;
+    return {};
+  }
+
   Expected<Tensor> place_buffer(const plan::Buffer& b) {
     switch (b.storage) {
       case Storage::Input: {
         Tensor& bytes = input_bytes[b.index];
         if (bytes) return same_bytes(bytes, b, "input");
+        if (b.index < options.inputs.size() && options.inputs[b.index]) {
+          bytes = options.inputs[b.index];
+          return same_bytes(bytes, b, "input");
+        }
         auto t = pool.empty(plan::abi_dtype(b.dtype), b.shape);
         if (t) bytes = *t;
         return t;
@@ -140,7 +155,7 @@ struct Graph::Impl {
         const Tensor* t = bindings.state(b.path);
         if (!t) return refuse(fmt::format("state `{}` does not exist", b.path));
         for (const plan::StateDecl& s : program.states)
-          if (s.path == b.path && s.rebound)
+          if (s.path == b.path && s.rebound && !options.guarded)
             return refuse(fmt::format("state `{}` is assigned as a whole; a static graph needs it to stay in place", b.path));
         return same_bytes(*t, b, "state");
       }
@@ -204,13 +219,30 @@ struct Graph::Impl {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const BufferId b = schedule.inputs[i];
       if (b == kNone) {
+        if (options.guarded) continue;
         if (const auto wrong = host_input(i, inputs[i])) return refuse(*wrong);
+        continue;
+      }
+      if (const auto* list = std::get_if<std::vector<int64_t>>(&inputs[i])) {
+        if (auto ok = take_list(i, *list, buffers[b]); !ok) return ok;
         continue;
       }
       const auto* t = std::get_if<Tensor>(&inputs[i]);
       if (!t || skdsl::describe(t->view) != skdsl::describe(buffers[b].view) || !t->contiguous())
         return refuse(fmt::format("input {} is {}; the graph was made for {}", i, describe(inputs[i]), skdsl::describe(buffers[b].view)));
-      if (t->bytes() > 0) std::memcpy(buffers[b].view.data, t->view.data, static_cast<size_t>(t->bytes()));
+      if (t->bytes() > 0 && t->view.data != buffers[b].view.data)
+        std::memcpy(buffers[b].view.data, t->view.data, static_cast<size_t>(t->bytes()));
+    }
+    return {};
+  }
+
+  /// The values of a host list are refreshed like a tensor's.
+  Expected<void> take_list(size_t i, const std::vector<int64_t>& list, const Tensor& into) const {
+    if (into.dtype() != SK_I32 || into.view.rank != 1 || into.view.dim[0] != static_cast<int64_t>(list.size()))
+      return refuse(fmt::format("input {} is a list of {}; the graph was made for {}", i, list.size(), skdsl::describe(into.view)));
+    for (size_t k = 0; k < list.size(); ++k) {
+      if (list[k] != static_cast<int32_t>(list[k])) return refuse(fmt::format("input {} holds {}, which does not fit i32", i, list[k]));
+      into.data<int32_t>()[k] = static_cast<int32_t>(list[k]);
     }
     return {};
   }
@@ -290,7 +322,7 @@ struct Graph::Impl {
   }
 
   Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
-    if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, schedule.arena_bytes);
+    if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, static_cast<size_t>(schedule.arena_bytes));
     if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
     for (Tap& tap : taps)
       if ((tap.missing = tap.after.size()) == 0) show(tap);
@@ -308,8 +340,9 @@ struct Graph::Impl {
       ++launches_run;
     }
     std::vector<RuntimeValue> outputs;
-    for (const BufferId b : schedule.outputs) {
-      auto t = pool.empty(buffers[b].dtype(), buffers[b].shape());
+    for (size_t i = 0; i < schedule.outputs.size(); ++i) {
+      const BufferId b = schedule.outputs[i];
+      auto t = i < options.outputs.size() ? Expected<Tensor>(options.outputs[i]) : pool.empty(buffers[b].dtype(), buffers[b].shape());
       if (!t) return tl::unexpected(t.error());
       if (t->bytes() > 0) std::memcpy(t->view.data, buffers[b].view.data, static_cast<size_t>(t->bytes()));
       outputs.push_back(std::move(*t));
@@ -325,13 +358,14 @@ Graph::~Graph() = default;
 Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan::Schedule schedule, Bindings& bindings,
                                               Workers& workers, GraphOptions options) {
   std::unique_ptr<Graph> graph(new Graph);
-  graph->impl_ = std::make_unique<Impl>(program, std::move(schedule), bindings, workers, options);
+  graph->impl_ = std::make_unique<Impl>(program, std::move(schedule), bindings, workers, std::move(options));
   if (auto ok = graph->impl_->build(); !ok) return tl::unexpected(ok.error());
   return graph;
 }
 
 Expected<std::vector<RuntimeValue>> Graph::run(const std::vector<RuntimeValue>& inputs) { return impl_->run(inputs); }
 const plan::Schedule& Graph::schedule() const { return impl_->schedule; }
+const Tensor& Graph::arena() const { return impl_->arena; }
 uint64_t Graph::replays() const { return impl_->replays; }
 uint64_t Graph::steps_run() const { return impl_->steps_run; }
 uint64_t Graph::launches_run() const { return impl_->launches_run; }

@@ -18,12 +18,20 @@
 
 namespace skdsl::exec {
 
+/// Bytes that graphs of which only one runs at a time may share.
+using ArenaPool = std::shared_ptr<Tensor>;
+
 struct GraphOptions {
   bool poison = kPoisonByDefault;                // the arena is poisoned before each run
   bool spread = false;                           // every kernel on all workers, small ones too; for tests of barriers
   const std::atomic<bool>* interrupt = nullptr;  // looked at before every launch
   // Told of each kernel as it ends and of each `dump`, inside super kernels too; those run on one worker then.
   Observer observe;
+  // ---- of a capture, whose guards answer for host values and for the addresses of states
+  bool guarded = false;
+  ArenaPool pool;              // the arena is taken from here when it is large enough, else put here
+  std::vector<Tensor> inputs;  // by argument; empty ones get memory of the graph
+  std::vector<Tensor> outputs; // where results go in every run; empty: fresh tensors each time
 };
 
 class Graph {
@@ -34,10 +42,13 @@ class Graph {
                                                 Workers& workers, GraphOptions options = {});
   ~Graph();
 
-  /// One replay. Inputs in the order of the function's parameters; host scalars must equal the ones that were bound.
+  /// One replay. Inputs in the order of the function's parameters; host scalars must equal the ones that were bound,
+  /// host lists that are input buffers may hold other values of as many elements.
   Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs);
 
   const plan::Schedule& schedule() const;
+  /// The bytes its buffers stand in, maybe shared with other graphs.
+  const Tensor& arena() const;
   uint64_t replays() const;
   /// Kernels executed so far.
   uint64_t steps_run() const;

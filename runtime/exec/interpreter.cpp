@@ -13,6 +13,7 @@
 #include "runtime/exec/function_table.h"
 #include "runtime/exec/host_math.h"
 #include "runtime/exec/host_ops.h"
+#include "runtime/exec/recorder.h"
 #include "runtime/exec/shape_check.h"
 
 namespace skdsl::exec {
@@ -78,6 +79,7 @@ struct Interpreter::Impl {
   std::unordered_set<const void*> read_only;     // owners and bytes of weights, consts and literals
   size_t read_only_weights = 0;
   std::vector<sk_tensor> in, out;                // of the launch being prepared
+  Recorder* recorder = nullptr;
   int depth = 0;
   uint64_t ops_run = 0;
 
@@ -195,10 +197,11 @@ struct Interpreter::Impl {
     if (const auto structural = structural_op(op.code)) return finish(f, op, (this->*structural)(f, id));
     if (const HostOp run = find_host_op(op.code)) return finish(f, op, run_host(f, id, run));
     if (row.category == "schedule") {  // carries intent; no numbers change
-      if (op.code == Opcode::Tap && options.observe) return tap(f, op);
-      return {};
+      if (op.code == Opcode::Tap && options.observe)
+        if (auto ok = tap(f, op); !ok) return ok;
+      return recorder ? note(f, id) : Expected<void>{};
     }
-    if (row.has(kView)) return finish(f, op, view(f, op));
+    if (row.has(kView)) return finish(f, op, view(f, id));
     if (!f.table.ops[id].kernel) return fail(fmt::format("{}: this operator has no kernel", where(op)));
     return finish(f, op, run_kernel(f, id));
   }
@@ -222,6 +225,8 @@ struct Interpreter::Impl {
     if (!attrs) return fail(where(op) + ": an attribute depends on a size that is not known here");
     auto results = run(host, HostCall{op, operands, *attrs, types});
     if (!results) return fail_at(where(op), results.error());
+    if (recorder && op.code == Opcode::ToTensor)
+      if (const auto* t = std::get_if<Tensor>(&results->front())) recorder->list(f.function, op.operands[0], *t);
     return results;
   }
 
@@ -247,7 +252,23 @@ struct Interpreter::Impl {
         return fail(fmt::format("{}: `{}` holds {}, which does not fit i32", where(op), name, (*list)[k]));
       t->data<int32_t>()[k] = static_cast<int32_t>((*list)[k]);
     }
+    if (recorder) recorder->list(f.function, op.operands[i], *t);
     return t;
+  }
+
+  Expected<void> note(Frame& f, plan::OpId id) {
+    const plan::Op& op = f.function.ops[id];
+    std::vector<Tensor> operands;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      auto t = operand(f, op, i);
+      if (!t) return pass_on(t);
+      operands.push_back(std::move(*t));
+    }
+    std::optional<AbiAttrs> evaluated;
+    const AbiAttrs* attrs = attributes(f, id, evaluated);
+    if (!attrs) return fail(where(op) + ": an attribute depends on a size that is not known here");
+    recorder->note(op, operands, *attrs);
+    return {};
   }
 
   /// The result's dtype: declared, or for stored weights the one of the first operand (layout ops keep it).
@@ -297,6 +318,12 @@ struct Interpreter::Impl {
     auto done = launch(*table.kernel, call, blocks_for(call, workers), workers, [&] { return where(op); });
     if (!done) return pass_on(done);
     if (options.observe) options.observe({op.code, op.loc, op.path, in, out, {}});
+    if (recorder) {
+      std::vector<Tensor> made;
+      if (!row.has(kInPlace))
+        for (const RuntimeValue& v : results) made.push_back(std::get<Tensor>(v));
+      recorder->task(op, operands, made, *attrs);
+    }
     return results;
   }
 
@@ -308,7 +335,8 @@ struct Interpreter::Impl {
     return {};
   }
 
-  Expected<Values> view(Frame& f, const plan::Op& op) {
+  Expected<Values> view(Frame& f, plan::OpId id) {
+    const plan::Op& op = f.function.ops[id];
     const auto t = operand(f, op, 0);
     if (!t) return pass_on(t);
     const auto shape = sizes(f, f.function.values[op.results[0]].type);
@@ -319,7 +347,14 @@ struct Interpreter::Impl {
     if (!ok || elements != t->elements())
       return fail(fmt::format("{}: {} cannot become [{}]: the number of elements differs", where(op), skdsl::describe(t->view),
                               fmt::join(*shape, ", ")));
-    return Values{t->reshaped(*shape)};
+    Tensor result = t->reshaped(*shape);
+    if (recorder) {
+      std::optional<AbiAttrs> evaluated;
+      const AbiAttrs* attrs = attributes(f, id, evaluated);
+      if (!attrs) return fail(where(op) + ": an attribute depends on a size that is not known here");
+      recorder->view(op, *t, result, *attrs);
+    }
+    return Values{std::move(result)};
   }
 
   bool writable(const Tensor& t) {
@@ -369,6 +404,7 @@ struct Interpreter::Impl {
       t = std::move(*made);
       protect(t);
     }
+    if (recorder) recorder->constant(static_cast<uint32_t>(index), t);
     return Values{t};
   }
 
@@ -377,6 +413,7 @@ struct Interpreter::Impl {
     const auto& path = std::get<std::string>(op.attrs[0]);
     const Tensor* t = bindings.weight(path);
     if (!t) return fail(fmt::format("{}: weight `{}` is not loaded", where(op), path));
+    if (recorder) recorder->declared(plan::Storage::Weight, path, f.function.values[op.results[0]].type.dtype, *t);
     return Values{*t};
   }
 
@@ -385,6 +422,7 @@ struct Interpreter::Impl {
     const auto& path = std::get<std::string>(op.attrs[0]);
     const Tensor* t = bindings.state(path);
     if (!t) return fail(fmt::format("{}: state `{}` does not exist", where(op), path));
+    if (recorder) recorder->declared(plan::Storage::State, path, f.function.values[op.results[0]].type.dtype, *t);
     return Values{*t};
   }
 
@@ -410,7 +448,7 @@ struct Interpreter::Impl {
     for (const plan::ValueId v : op.operands) args.push_back(f.values[v]);
     const bool from_script = f.function.phase == plan::Phase::None;
     auto results = callee->phase == plan::Phase::Decode && from_script && options.decode_hook
-                       ? options.decode_hook(*callee, std::move(args))
+                       ? options.decode_hook(*callee, std::move(args), {op.context, [&](const Tensor& t) { return later_use(f, id, t); }})
                        : run_function(*callee, std::move(args));
     if (!results) {
       Error error = results.error();
@@ -421,6 +459,19 @@ struct Interpreter::Impl {
     if (results->size() != op.results.size())
       return fail(fmt::format("{}: `{}` gave {} results, {} are declared", where(op), callee->name, results->size(), op.results.size()));
     return results;
+  }
+
+  /// Where the function reads a value that stands in these bytes, after the op; in a loop maybe in the next round.
+  static std::optional<Loc> later_use(const Frame& f, plan::OpId after, const Tensor& bytes) {
+    std::optional<Loc> in_next_round;
+    for (plan::OpId id = 0; id < f.function.ops.size(); ++id)
+      for (const plan::ValueId v : f.function.ops[id].operands) {
+        const auto* t = v == kNone || id == after ? nullptr : std::get_if<Tensor>(&f.values[v]);
+        if (!t || !*t || t->keep != bytes.keep) continue;
+        if (id > after) return f.function.ops[id].loc;
+        if (!in_next_round) in_next_round = f.function.ops[id].loc;
+      }
+    return in_next_round;
   }
 
   /// A condition: a host scalar, or a tensor of one element read on the host.
@@ -466,6 +517,15 @@ Expected<Values> Interpreter::run(const plan::Function& function, Values args) {
       return fail(fmt::format("`{}`: argument {} is not contiguous", function.name, Impl::parameter(function, i)));
   return impl_->run_function(function, std::move(args));
 }
+
+Expected<Values> Interpreter::record(const plan::Function& function, Values args, Recorder& recorder) {
+  impl_->recorder = &recorder;
+  auto results = run(function, std::move(args));
+  impl_->recorder = nullptr;
+  return results;
+}
+
+bool Interpreter::may_write(const Tensor& t) { return impl_->writable(t); }
 
 TensorPool& Interpreter::pool() { return impl_->pool; }
 uint64_t Interpreter::ops_run() const { return impl_->ops_run; }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -23,7 +24,14 @@
 
 namespace skdsl::exec {
 
-using CallHook = std::function<Expected<std::vector<RuntimeValue>>(const plan::Function&, std::vector<RuntimeValue>)>;
+class Recorder;
+
+/// Where a script calls a phase.
+struct CallSite {
+  plan::ContextId context = plan::kNone;                            // what surrounds the call
+  std::function<std::optional<Loc>(const Tensor& bytes)> later_use;  // the next place that reads a value in these bytes
+};
+using CallHook = std::function<Expected<std::vector<RuntimeValue>>(const plan::Function&, std::vector<RuntimeValue>, const CallSite&)>;
 
 struct InterpreterOptions {
   bool poison = kPoisonByDefault;
@@ -42,6 +50,11 @@ class Interpreter {
   /// Runs a function; arguments in the order of its parameters, results in the order of its return.
   /// Errors name the op, its instance path, file, line and column.
   Expected<std::vector<RuntimeValue>> run(const plan::Function& function, std::vector<RuntimeValue> args);
+  /// The same; the recorder is told of everything that touches tensors.
+  Expected<std::vector<RuntimeValue>> record(const plan::Function& function, std::vector<RuntimeValue> args, Recorder& recorder);
+
+  /// Whether the bytes are neither a weight's nor a literal's.
+  bool may_write(const Tensor& t);
 
   TensorPool& pool();
   /// Ops executed so far, control flow included.

@@ -127,7 +127,10 @@ Expected<void> Drafts::chain(Result result, std::span<const DraftRequest> reques
     std::vector<int32_t> ids(static_cast<size_t>(options_.batch_size), 0);
     for (size_t i = 0; i < requests.size(); ++i)
       if (requests[i].live) ids[i] = guesses[i].tokens.back();
-    auto next = decode(with_rows(result.hidden, options_.batch_size), requests, ids, ahead);
+    // The draft's own graph may hold the result that goes into it: keep no handle of it across the call.
+    const Tensor hidden = with_rows(result.hidden, options_.batch_size);
+    result = {};
+    auto next = decode(hidden, requests, ids, ahead);
     if (!next) return tl::unexpected(next.error());
     result = std::move(*next);
     if (auto ok = take(result, requests, guesses); !ok) return ok;

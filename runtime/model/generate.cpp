@@ -61,9 +61,13 @@ class Generation {
   Expected<GenerateResult> run() {
     if (auto ok = check(); !ok) return tl::unexpected(ok.error());
     session_.reset_states();
+    if (request_.warmup)
+      if (auto ok = warm_up(); !ok) return tl::unexpected(ok.error());
+    const uint64_t captures = session_.counters().captures;
     if (auto ok = prefill(); !ok) return tl::unexpected(ok.error());
     while (std::any_of(running_.begin(), running_.end(), [](const Running& r) { return !r.done; }))
       if (auto ok = decode(); !ok) return tl::unexpected(ok.error());
+    if (request_.warmup) result_.captures_after_warmup = session_.counters().captures - captures;
     if (result_.decode_steps > 0) result_.decode_ms_per_token = decode_ms_ / static_cast<double>(result_.decode_steps);
     return std::move(result_);
   }
@@ -188,6 +192,26 @@ class Generation {
     return draft(true);
   }
 
+  /// A decode in which every row is padding: nothing is written, and what has to be compiled is.
+  Expected<void> warm_up() {
+    const auto batch = static_cast<size_t>(result_.batch_size);
+    const auto start = Clock::now();
+    const Counters before = session_.counters();
+    auto logits = forward(*decode_, std::vector<int32_t>(batch, 0), std::vector<StepRequest>(batch), result_.batch_size);
+    if (!logits) return tl::unexpected(logits.error());
+    const Counters& after = session_.counters();
+    report({.warmup = true, .graph = after.replays > before.replays, .compiled = after.captures > before.captures,
+            .rows = result_.batch_size, .padding = result_.batch_size, .ms = ms_since(start), .served = served()});
+    if (drafts_) {
+      auto guesses = drafts_->after_decode(hidden_, std::vector<DraftRequest>(running_.size()));
+      if (!guesses) return tl::unexpected(guesses.error());
+    }
+    hidden_ = {};
+    return {};
+  }
+
+  std::string served() const { return session_.captures() ? exec::describe(session_.captures()->last()) : ""; }
+
   Expected<void> decode() {
     const auto batch = static_cast<size_t>(result_.batch_size);
     std::vector<int32_t> ids(batch, 0);
@@ -212,8 +236,9 @@ class Generation {
     ++result_.decode_steps;
     const Counters& after = session_.counters();
     report({.step = result_.decode_steps, .graph = after.replays > before.replays, .compiled = after.captures > before.captures,
-            .rows = result_.batch_size, .padding = padding, .ms = ms});
+            .rows = result_.batch_size, .padding = padding, .ms = ms, .served = served()});
     if (auto ok = choose(*logits); !ok) return ok;
+    logits = Tensor();  // memory of a capture: the next replay writes over it
     return draft(false);
   }
 
@@ -238,6 +263,7 @@ class Generation {
       for (size_t i = 0; i < running_.size(); ++i)
         if (!running_[i].done) result_.requests[i].drafts.push_back(std::move((*guesses)[i]));
     }
+    hidden_ = {};  // nobody holds a result when the next step may write over it
     for (Running& r : running_) {
       if (!r.done) continue;
       for (const int32_t block : r.blocks) blocks_.give_back(block);

@@ -29,6 +29,7 @@ struct GenerateRequest {
   int64_t kv_blocks = 0;                      // null block included
   bool keep_logits = false;
   int64_t drafts = 0;                         // guesses of the draft after each step; 0 = the draft is not run
+  bool warmup = false;                        // one decode of padding rows first, so that the graphs exist
   std::optional<uint64_t> shuffle_blocks;     // seed; tests: results must not depend on the order of blocks
   std::vector<std::vector<int32_t>> forced;   // per request: tokens fed back instead of the chosen ones (teacher forcing)
 };
@@ -46,8 +47,10 @@ struct GeneratedSequence {
 struct StepInfo {
   uint64_t step = 0;
   bool prefill = false;
+  bool warmup = false;
   bool graph = false;      // served by a static graph
   bool compiled = false;   // that graph was made in this step
+  std::string served;      // npugraph_ex: which graph, or why none
   int64_t rows = 0;
   int64_t padding = 0;     // of these rows
   double ms = 0;
@@ -65,6 +68,7 @@ struct GenerateResult {
   int64_t batch_size = 0;
   int64_t max_new_tokens = 0;      // after cutting
   uint64_t decode_steps = 0;
+  uint64_t captures_after_warmup = 0;  // with warmup: graphs that it did not make
   double prefill_ms = 0;
   double decode_ms_per_token = 0;  // per decode step, compilation left out; 0 without steps
 };

@@ -86,6 +86,7 @@ struct Session::Impl {
   std::unique_ptr<exec::Interpreter> interpreter;
   std::map<std::string, std::unique_ptr<exec::Graph>> graphs;  // by key text
   std::set<std::string> functions_with_graph;
+  std::unique_ptr<exec::Captures> captures;  // of npugraph_ex
   Counters counters;
   Timings timings;
 
@@ -108,8 +109,11 @@ struct Session::Impl {
     io.interrupt = options.interrupt;
     io.print = options.print;
     io.observe = options.observe;
-    io.decode_hook = [this](const plan::Function& f, Values args) { return decode(f, std::move(args)); };
+    io.decode_hook = [this](const plan::Function& f, Values args, const exec::CallSite& site) { return decode(f, std::move(args), site); };
     interpreter = std::make_unique<exec::Interpreter>(program, bindings, workers, std::move(io));
+    if (options.mode == "npugraph_ex")
+      captures = std::make_unique<exec::Captures>(program, bindings, workers, *interpreter, options.recording, options.capture,
+                                                  exec::GraphOptions{.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe});
     if (auto ok = evaluate_consts(); !ok) return ok;
     drop_sources();
     if (auto ok = allocate_states(); !ok) return ok;
@@ -199,7 +203,8 @@ struct Session::Impl {
 
   // ---- decode
 
-  Expected<Values> decode(const plan::Function& f, Values args) {
+  Expected<Values> decode(const plan::Function& f, Values args, const exec::CallSite& site = {}) {
+    if (captures) return captured(f, std::move(args), site);
     if (options.mode == "eager") {
       ++counters.interpreted_decode_steps;
       return interpreter->run(f, std::move(args));
@@ -210,6 +215,15 @@ struct Session::Impl {
     if (!graph) return tl::unexpected(graph.error());
     auto results = (*graph)->run(args);
     if (results) ++counters.replays;
+    return results;
+  }
+
+  Expected<Values> captured(const plan::Function& f, Values args, const exec::CallSite& site) {
+    auto results = captures->call(f, std::move(args), site);
+    const exec::CaptureCounters& c = captures->counters();
+    counters = {c.captures, c.recompiles, c.recaptures, c.replays, c.interpreted};
+    timings.compile_ms = captures->compile_ms();
+    if (results && options.on_decode) options.on_decode(c.replays + c.interpreted, captures->last());
     return results;
   }
 
@@ -259,8 +273,11 @@ Session::Session() = default;
 Session::~Session() = default;
 
 Expected<std::unique_ptr<Session>> Session::create(plan::Program program, const WeightFinder& weights, SessionOptions options) {
-  if (options.mode != "eager" && options.mode != "ge_graph")
-    return tl::unexpected(Error{ErrorKind::Usage, fmt::format("mode `{}` is not known here; there are eager and ge_graph", options.mode), {}});
+  if (options.mode != "eager" && options.mode != "npugraph_ex" && options.mode != "ge_graph")
+    return tl::unexpected(
+        Error{ErrorKind::Usage, fmt::format("mode `{}` is not known here; there are eager, npugraph_ex and ge_graph", options.mode), {}});
+  if (options.mode == "npugraph_ex" && !options.recording)
+    return tl::unexpected(Error{ErrorKind::Internal, "npugraph_ex was asked for without a compiler", {}});
   if (options.mode == "ge_graph" && !options.compile)
     return tl::unexpected(Error{ErrorKind::Internal, "ge_graph was asked for without a compiler", {}});
   std::unique_ptr<Session> session(new Session);
@@ -299,6 +316,7 @@ bool Session::interrupted() const {
 }
 
 const Counters& Session::counters() const { return impl_->counters; }
+const exec::Captures* Session::captures() const { return impl_->captures.get(); }
 const Timings& Session::timings() const { return impl_->timings; }
 exec::Bindings& Session::bindings() { return impl_->bindings; }
 

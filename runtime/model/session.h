@@ -13,6 +13,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/exec/bindings.h"
+#include "runtime/exec/captures.h"
 #include "runtime/exec/interpreter.h"
 #include "runtime/exec/value.h"
 #include "runtime/plan/hook.h"
@@ -24,10 +25,14 @@ namespace skdsl::model {
 using WeightFinder = std::function<const Tensor*(const std::string& path)>;
 
 struct SessionOptions {
-  std::string mode = "eager";  // "eager" or "ge_graph"
+  std::string mode = "eager";  // "eager", "npugraph_ex" or "ge_graph"
   uint32_t threads = 0;        // workers; 0 = one for each core
   bool poison = exec::kPoisonByDefault;
   plan::CompileHook compile;                     // needed by ge_graph
+  plan::RecordingHook recording;                 // needed by npugraph_ex
+  exec::CaptureOptions capture;                  // of npugraph_ex
+  /// Told of each decode call of npugraph_ex that was served: its number, from 1, and by what.
+  std::function<void(uint64_t step, const exec::ServedCall&)> on_decode;
   const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
   std::function<void(std::string_view)> print;   // what `print` ops show; default: standard output
   bool dry = false;                              // no kernel is executed: results are zero, weights are never read
@@ -38,8 +43,9 @@ struct SessionOptions {
 struct Counters {
   uint64_t captures = 0;                  // static graphs made
   uint64_t recompiles = 0;                // of these, graphs for a function that already had one
+  uint64_t recaptures = 0;                // npugraph_ex: captures of a compiled graph that already had one
   uint64_t replays = 0;                   // decode steps served by a graph
-  uint64_t interpreted_decode_steps = 0;  // decode steps served by the interpreter
+  uint64_t interpreted_decode_steps = 0;  // decode steps served by the interpreter, capturing ones included
 };
 
 /// Milliseconds of wall time.
@@ -73,6 +79,8 @@ class Session {
 
   bool interrupted() const;
   const Counters& counters() const;
+  /// What npugraph_ex captured and why; null in other modes.
+  const exec::Captures* captures() const;
   const Timings& timings() const;
   exec::Bindings& bindings();
   /// Bytes of weights, consts and states that the session holds.

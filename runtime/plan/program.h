@@ -99,6 +99,8 @@ struct Function {
   std::vector<Type> results;
   RegionId body = 0;
   Loc loc;
+  /// What the call in a script gave for parameters that are no values ("n" -> "3"); a hint for reports, not in the text form.
+  std::vector<std::pair<std::string, std::string>> fixed;
   std::vector<Value> values;
   std::vector<Op> ops;
   std::vector<Region> regions;

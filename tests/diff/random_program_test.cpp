@@ -59,5 +59,43 @@ TEST(RandomPrograms, GraphsKeepTheBits) {
   EXPECT_GT(ran, 100u);
 }
 
+TEST(RandomPrograms, CapturesKeepTheBits) {
+  size_t ran = 0;
+  for (uint64_t seed = 1; seed <= repeats(200, 5000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto rows = static_cast<int64_t>(1 + seed % 4);
+    Program p = random_program(seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = seed % 4});
+    const Outcome expected = World(p, seed, rows).interpret(p);
+    if (!expected.error.empty()) continue;
+    source::Sources sources;
+    diag::Engine diags(sources);
+    // Before and after the passes: the recorder sees what is run, not what it was made of.
+    if (seed % 2 == 0) ASSERT_TRUE(passes::run(p, {}, diags));
+    const plan::RecordingHook hook = [&](const Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+      auto schedule = schedule::schedule_recording(program, std::move(recording), diags);
+      if (!schedule) return fail(diags.all().empty() ? "no schedule" : diags.all().back().message);
+      return std::move(*schedule);
+    };
+    exec::CaptureOptions options;
+    options.dynamic = seed % 3 != 0;
+    options.clone_input = seed % 5 != 0;
+    options.clone_output = seed % 7 == 0;
+    options.inplace_pass = seed % 4 != 0;
+    options.reuse_graph_pool_in_same_fx = seed % 3 != 1;
+    exec::CaptureCounters counters;
+    const auto calls = World(p, seed, rows, 1 + seed % 2).capture(p, hook, options, &counters);
+    // A wait that stands before its record is refused in every graph mode.
+    if (calls[0].error.find("before any") != std::string::npos) continue;
+    for (size_t call = 0; call < calls.size(); ++call) {
+      ASSERT_EQ(calls[call].error, "") << "call " << call << "\n" << print(p);
+      ASSERT_TRUE(calls[call] == expected) << "call " << call << "\n" << print(p);
+    }
+    ASSERT_EQ(counters.captures, 1u);
+    ASSERT_EQ(counters.replays, 2u);
+    ++ran;
+  }
+  EXPECT_GT(ran, 100u);
+}
+
 }  // namespace
 }  // namespace skdsl

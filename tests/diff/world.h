@@ -1,11 +1,13 @@
 // world — weights, states and inputs for random programs, and what a run of one leaves behind
 #pragma once
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "compiler/passes/pass.h"
 #include "compiler/schedule/schedule.h"
+#include "runtime/exec/captures.h"
 #include "runtime/exec/graph.h"
 #include "runtime/exec/interpreter.h"
 #include "tests/support/random_program.h"
@@ -68,6 +70,22 @@ class World {
     auto graph = exec::Graph::build(program, schedule, bindings_, workers_, std::move(options));
     if (!graph) return {.error = graph.error().message};
     return finish((*graph)->run(args_), {});
+  }
+
+  /// Three decode calls of npugraph_ex from the same states: the capturing one and two replays; their counters too.
+  std::vector<Outcome> capture(const Program& program, plan::RecordingHook hook, exec::CaptureOptions options,
+                               exec::CaptureCounters* counters) {
+    exec::Interpreter interpreter(program, bindings_, workers_);
+    exec::Captures captures(program, bindings_, workers_, interpreter, std::move(hook), options, {.poison = true});
+    std::map<std::string, std::vector<uint8_t>> start;
+    for (const auto& [path, t] : bindings_.states) start[path] = {t.data<uint8_t>(), t.data<uint8_t>() + t.bytes()};
+    std::vector<Outcome> out;
+    for (int call = 0; call < 3; ++call) {
+      for (const auto& [path, bytes] : start) std::copy(bytes.begin(), bytes.end(), bindings_.states[path].data<uint8_t>());
+      out.push_back(finish(captures.call(*program.find("M.decode"), args_), {}));
+    }
+    *counters = captures.counters();
+    return out;
   }
 
  private:

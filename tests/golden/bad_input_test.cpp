@@ -169,7 +169,7 @@ TEST_F(BadInput, CommandLine) {
   expect(golden_llama({"--prompt-ids", "1", "--frobnicate"}), cli::kUsage,
          {"--frobnicate", "skdsl run --help"});
   expect(golden_llama({"--prompt-ids", "1", "--mode", "fast"}), cli::kUsage,
-         {"unknown mode `fast`", "eager and ge_graph"});
+         {"unknown mode `fast`", "eager, npugraph_ex and ge_graph"});
   expect(golden_llama({"--prompt-ids", "1", "--mode", "ge_grph"}), cli::kUsage,
          {"unknown mode `ge_grph`", "did you mean `ge_graph`?"});
   expect(golden_llama({"--prompt-ids", "1", "--set", "nonsense"}), cli::kUsage,

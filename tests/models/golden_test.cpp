@@ -14,6 +14,7 @@ struct Folder {
   const char* model;
   const char* path;
 };
+constexpr const char* kModes[] = {"eager", "npugraph_ex", "ge_graph"};
 constexpr Folder kFolders[] = {
     {"deepseek_v3", "examples/deepseek_v3.sk", "tests/models/golden/deepseek_v3"},
     {"deepseek_v3_bf16", "examples/deepseek_v3.sk", "tests/models/golden/deepseek_v3_bf16"},
@@ -82,8 +83,8 @@ class Golden : public ::testing::TestWithParam<Folder> {
   double worst_ = 0;
 };
 
-TEST_P(Golden, TokensAndLogitsInBothModes) {
-  for (const char* mode : {"eager", "ge_graph"}) {
+TEST_P(Golden, TokensAndLogitsInEveryMode) {
+  for (const char* mode : kModes) {
     const Json dump = parsed(logits_text(run(mode, 2)));
     worst_ = 0;
     for (size_t i = 0; i < prompts_.size(); ++i) {
@@ -102,10 +103,10 @@ TEST_P(Golden, TokensAndLogitsInBothModes) {
   }
 }
 
-TEST_P(Golden, DraftTokensAndLogitsInBothModes) {
+TEST_P(Golden, DraftTokensAndLogitsInEveryMode) {
   if (!has_draft()) GTEST_SKIP() << "the folder has no draft";
   const Json plain = parsed(logits_text(run("eager", 1)));
-  for (const char* mode : {"eager", "ge_graph"}) {
+  for (const char* mode : kModes) {
     const Json dump = parsed(logits_text(run_with_draft(mode, 2)));
     worst_ = 0;
     for (size_t i = 0; i < prompts_.size(); ++i) {
@@ -140,7 +141,7 @@ TEST_P(Golden, DraftTokensAndLogitsInBothModes) {
 TEST_P(Golden, DraftsHaveTheSameBitsInEveryModeAndBatch) {
   if (!has_draft()) GTEST_SKIP() << "the folder has no draft";
   const std::string reference = logits_text(run_with_draft("eager", 1));
-  EXPECT_EQ(logits_text(run_with_draft("ge_graph", 2)), reference);
+  for (const char* mode : {"npugraph_ex", "ge_graph"}) EXPECT_EQ(logits_text(run_with_draft(mode, 2)), reference) << mode;
   const Json batch = parsed(reference), one = parsed(logits_text(run_with_draft("ge_graph", 1, "--mtp")));
   for (size_t i = 0; i < prompts_.size(); ++i) {
     const Json& both = batch.find("requests")->as_array()[i];
@@ -157,8 +158,8 @@ TEST_P(Golden, DraftsHaveTheSameBitsInEveryModeAndBatch) {
 TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
   const std::string reference = logits_text(run("eager", 1));
   EXPECT_EQ(logits_text(run("eager", 2)), reference);
-  EXPECT_EQ(logits_text(run("ge_graph", 1)), reference);
-  EXPECT_EQ(logits_text(run("ge_graph", 2)), reference);
+  for (const char* mode : {"npugraph_ex", "ge_graph"})
+    for (const int threads : {1, 2}) EXPECT_EQ(logits_text(run(mode, threads)), reference) << mode << ", " << threads << " threads";
   for (const int threads : {1, 2}) {
     LogitsRun unfused = run("ge_graph", threads);
     unfused.more = {"--superkernel", "off"};
@@ -169,7 +170,7 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
 TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {
   const Json batch = parsed(logits_text(run("ge_graph", 1)));
   for (size_t i = 0; i < prompts_.size(); ++i)
-    for (const char* mode : {"eager", "ge_graph"}) {
+    for (const char* mode : kModes) {
       LogitsRun alone = run(mode, 2);
       alone.prompts = {prompts_[i]};
       // A padded batch and another block size must not matter either.
@@ -182,7 +183,7 @@ TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {
 
 TEST_P(Golden, Bfloat16TokensUpToTheFirstNarrowGap) {
   std::string reference;
-  for (const char* mode : {"eager", "ge_graph"}) {
+  for (const char* mode : kModes) {
     LogitsRun r = run(mode, 2);
     r.dtype = "bfloat16";
     const std::string text = logits_text(r);
@@ -210,7 +211,7 @@ TEST(Drafts, EndWithTheirRequestAndFitTheBlocksOfTheModel) {
   int64_t rows = 0;
   for (const auto& prompt : prompts) rows += static_cast<int64_t>(prompt.size() + new_tokens - 1);
   std::string reference;
-  for (const char* mode : {"eager", "ge_graph"})
+  for (const char* mode : kModes)
     for (const char* flag : {"--mtp=2", "--mtp=2", ""}) {
       TemporaryFolder folder;
       std::vector<std::string> args{"run",
@@ -258,11 +259,11 @@ TEST(Drafts, EndWithTheirRequestAndFitTheBlocksOfTheModel) {
 INSTANTIATE_TEST_SUITE_P(Folders, Golden, ::testing::ValuesIn(kFolders),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(Adder, The500SumsAreRightInBothModes) {
+TEST(Adder, The500SumsAreRightInEveryMode) {
   auto text = read_file(source_path("examples/longcat-adder/sums.json"));
   ASSERT_TRUE(text.has_value());
   const Json sums = parsed(*text);
-  for (const char* mode : {"eager", "ge_graph"}) {
+  for (const char* mode : kModes) {
     std::vector<std::string> args{
         "run", source_path("examples/longcat.sk"), "--mode", mode, "--set", "dtype=float32", "--json"};
     for (const Json& item : sums.find("items")->as_array())
@@ -279,8 +280,11 @@ TEST(Adder, The500SumsAreRightInBothModes) {
     EXPECT_EQ(right, 500u) << mode;
     const int64_t interpreted = report.find("graph")->find("interpreted_decode_steps")->as_int();
     const int64_t replays = report.find("graph")->find("replays")->as_int();
-    EXPECT_EQ(interpreted == 0, std::string(mode) == "ge_graph");
-    EXPECT_EQ(replays > 0, std::string(mode) == "ge_graph");
+    const std::string_view m = mode;
+    const int64_t steps = interpreted + replays;
+    EXPECT_EQ(interpreted, m == "eager" ? steps : m == "npugraph_ex" ? 1 : 0) << mode;
+    EXPECT_EQ(report.find("graph")->find("captures")->as_int(), m == "eager" ? 0 : 1) << mode;
+    EXPECT_GT(steps, 1);
   }
 }
 

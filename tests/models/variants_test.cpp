@@ -216,10 +216,12 @@ TEST(Variants, AnySizesGiveTheSameBitsInEveryMode) {
     }
     const std::string reference = logits_text(run);
     EXPECT_EQ(reference.find("null"), std::string::npos) << "a logit is not finite: " << to_json(config);
-    run.mode = "ge_graph";
     run.threads = 2;
     run.more.insert(run.more.end(), {"--block-size", std::to_string(pick(rng, 1, 9))});
-    EXPECT_EQ(logits_text(run), reference) << to_json(config);
+    for (const char* mode : {"npugraph_ex", "ge_graph"}) {
+      run.mode = mode;
+      EXPECT_EQ(logits_text(run), reference) << mode << " " << to_json(config);
+    }
     const Json batch = parsed(reference);
     const size_t one = static_cast<size_t>(pick(rng, 0, static_cast<int64_t>(run.prompts.size()) - 1));
     LogitsRun alone = run;
@@ -230,7 +232,7 @@ TEST(Variants, AnySizesGiveTheSameBitsInEveryMode) {
   }
 }
 
-TEST(Variants, TwoThousandTokensFillTheCacheAlikeInBothModes) {
+TEST(Variants, TwoThousandTokensFillTheCacheAlikeInEveryMode) {
   TemporaryFolder folder;
   ASSERT_TRUE(
       write_file_atomically(
@@ -239,7 +241,7 @@ TEST(Variants, TwoThousandTokensFillTheCacheAlikeInBothModes) {
     "num_key_value_heads": 1, "num_hidden_layers": 2, "vocab_size": 101, "max_position_embeddings": 2048, "torch_dtype": "bfloat16", "rope_theta": 10000.0})")
           .has_value());
   std::string reference;
-  for (const char* mode : {"eager", "ge_graph"}) {
+  for (const char* mode : {"eager", "npugraph_ex", "ge_graph"}) {
     const CommandResult r =
         run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "", "--mode", mode,
                      "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2040", "--ignore-eos", "--json",
@@ -250,9 +252,13 @@ TEST(Variants, TwoThousandTokensFillTheCacheAlikeInBothModes) {
     if (reference.empty()) reference = tokens;
     EXPECT_TRUE(tokens == reference) << "tokens or logits differ in " << mode;
     EXPECT_EQ(report.find("requests")->as_array()[0].find("tokens")->as_array().size(), 2040u);
-    EXPECT_EQ(report.find("graph")->find("interpreted_decode_steps")->as_int(),
-              std::string(mode) == "eager" ? 2039 : 0);
-    EXPECT_EQ(report.find("graph")->find("replays")->as_int(), std::string(mode) == "eager" ? 0 : 2039);
+    // npugraph_ex interprets the step that it captures.
+    const Json& graph = *report.find("graph");
+    const int64_t interpreted = std::string_view(mode) == "eager" ? 2039 : std::string_view(mode) == "npugraph_ex" ? 1 : 0;
+    EXPECT_EQ(graph.find("interpreted_decode_steps")->as_int(), interpreted) << mode;
+    EXPECT_EQ(graph.find("replays")->as_int(), 2039 - interpreted) << mode;
+    EXPECT_EQ(graph.find("captures")->as_int(), interpreted == 2039 ? 0 : 1) << mode;
+    EXPECT_TRUE(graph.find("fallbacks")->as_array().empty());
   }
   const CommandResult beyond = run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "",
                                             "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2041"});

@@ -148,7 +148,7 @@ TEST(Calls, DecodePhasesOfScriptsGoThroughTheHook) {
   exec::Workers workers(1);
   std::string called;
   exec::InterpreterOptions options;
-  options.decode_hook = [&](const plan::Function& g, std::vector<RuntimeValue> args) -> Expected<std::vector<RuntimeValue>> {
+  options.decode_hook = [&](const plan::Function& g, std::vector<RuntimeValue> args, const exec::CallSite&) -> Expected<std::vector<RuntimeValue>> {
     called = g.name;
     return args;
   };
