@@ -285,7 +285,9 @@ struct Captures::Impl {
       long ours = 0;
       for (const Tensor& o : c.outputs) ours += o.keep == t.keep;
       // Once in the graph, once in the capture.
-      if (t.keep.use_count() <= 2 * ours || argument(t)) continue;
+      if (t.keep.use_count() <= 2 * ours) continue;
+      // As an argument it is read before it is written over; only a later reader is harmed.
+      if (site.later_use ? !site.later_use(t) : argument(t)) continue;
       const Guard held{Reason::OutputOverwritten, fmt::format("result {}", i), skdsl::describe(t.view)};
       event(Kind::Misuse, Reason::OutputOverwritten, f, &held, nullptr, later_use(site, t));
     }

@@ -463,14 +463,33 @@ struct Interpreter::Impl {
 
   /// Where the function reads a value that stands in these bytes, after the op; in a loop maybe in the next round.
   static std::optional<Loc> later_use(const Frame& f, plan::OpId after, const Tensor& bytes) {
+    const plan::Function& g = f.function;
+    std::vector<plan::OpId> owner(g.ops.size(), kNone);  // of the region that the op stands in
+    for (const plan::Op& op : g.ops)
+      for (const plan::RegionId r : op.regions)
+        for (const plan::OpId inside : g.regions[r].ops) owner[inside] = static_cast<plan::OpId>(&op - g.ops.data());
+    // Those around the op have read their operands; the outermost loop may come round.
+    std::unordered_set<plan::OpId> around;
+    plan::OpId loop = kNone;
+    for (plan::OpId o = owner[after]; o != kNone; o = owner[o]) {
+      around.insert(o);
+      if (g.ops[o].code == Opcode::While) loop = o;
+    }
+    const auto in_loop = [&](plan::OpId id) {
+      for (plan::OpId o = id; o != kNone; o = owner[o])
+        if (o == loop) return true;
+      return false;
+    };
     std::optional<Loc> in_next_round;
-    for (plan::OpId id = 0; id < f.function.ops.size(); ++id)
-      for (const plan::ValueId v : f.function.ops[id].operands) {
-        const auto* t = v == kNone || id == after ? nullptr : std::get_if<Tensor>(&f.values[v]);
+    for (plan::OpId id = 0; id < g.ops.size(); ++id) {
+      if (id == after || around.contains(id)) continue;
+      for (const plan::ValueId v : g.ops[id].operands) {
+        const auto* t = v == kNone ? nullptr : std::get_if<Tensor>(&f.values[v]);
         if (!t || !*t || t->keep != bytes.keep) continue;
-        if (id > after) return f.function.ops[id].loc;
-        if (!in_next_round) in_next_round = f.function.ops[id].loc;
+        if (id > after) return g.ops[id].loc;
+        if (!in_next_round && loop != kNone && in_loop(id)) in_next_round = g.ops[id].loc;
       }
+    }
     return in_next_round;
   }
 
