@@ -268,7 +268,7 @@ int verify(const Options& given, Context& context, std::atomic<bool>& interrupt)
 
 Run define_verify(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  options->modes = {"eager", "ge_graph"};
+  options->modes = {"eager", "npugraph_ex", "ge_graph"};
   add_model_options(app, *options);
   app.get_option("--mode")->group("");
   app.get_option("--superkernel")->group("");

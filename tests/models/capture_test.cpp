@@ -111,7 +111,7 @@ TEST(Capture, HostLengthsAreSymbolsOrCompileForEachValue) {
   EXPECT_EQ(dynamic.logits, reference);
   EXPECT_EQ(count(dynamic, "captures"), 1);
   EXPECT_EQ(count(dynamic, "replays"), 12);
-  run.more = {"--set", "enable_dynamic_graph=false"};
+  run.more = {"--set", "model_config.enable_dynamic_graph=false"};
   const Seen constant = seen(run);
   EXPECT_EQ(constant.logits, reference);
   EXPECT_EQ(count(constant, "captures"), 8);
@@ -163,7 +163,7 @@ TEST(Capture, NoOptionChangesABit) {
   for (const char* option : {"force_eager=true", "force_recapture=true", "clone_input=false",
                              "clone_output=true", "inplace_pass=false", "input_inplace_pass=false",
                              "remove_noop_ops=false", "pattern_fusion_pass=false", "frozen_parameter=true",
-                             "static_kernel_compile=true", "skip_guard_eval_unsafe=true", "use_graph_pool=1",
+                             "static_kernel_compile=true", "skip_guard_eval_unsafe=true", "use_graph_pool={handle: 1}",
                              "reuse_graph_pool_in_same_fx=false", "capture_limit=1", "dynamic=false"}) {
     run.more = {"--set", std::string("npugraph_ex.") + option};
     const Seen s = seen(run);
