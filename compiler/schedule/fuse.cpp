@@ -165,7 +165,7 @@ class Fuser {
   }
 
   void cut(const superkernel::Segments::Cut& c) {
-    const Step& s = steps_at(c.node);
+    const Step& s = b_.out.steps[c.node];
     if (s.kind != Step::Kind::Call) return;  // a note between: the op behind it tells
     b_.out.cuts.push_back({c.scope, s.task, c.reason});
     const Task& t = b_.out.tasks[s.task];
@@ -179,7 +179,6 @@ class Fuser {
           .help(std::string(superkernel::remedy(t.code, c.reason)));
     }
   }
-  const Step& steps_at(uint32_t node) const { return b_.out.steps[node]; }
 
   uint32_t first_stream(const std::vector<uint32_t>& piece, const std::vector<Step>& steps) const {
     for (const uint32_t n : piece)

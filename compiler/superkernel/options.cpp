@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/diag/diag.h"
+#include "compiler/superkernel/words.h"
 
 namespace skdsl::superkernel {
 
@@ -16,22 +17,6 @@ constexpr OptionRow kRows[] = {
 #include "compiler/superkernel/options.def"
 #undef SK_SUPERKERNEL_OPTION
 };
-
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-  return s;
-}
-
-std::vector<std::string_view> split(std::string_view s, char at) {
-  std::vector<std::string_view> out;
-  for (size_t end = s.find(at); end != std::string_view::npos; end = s.find(at)) {
-    out.push_back(s.substr(0, end));
-    s.remove_prefix(end + 1);
-  }
-  out.push_back(s);
-  return out;
-}
 
 tl::unexpected<OptionError> refuse(std::string_view option, std::string message, std::string help) {
   return tl::unexpected(OptionError{std::string(option), std::move(message), std::move(help), false});

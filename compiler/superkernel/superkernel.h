@@ -84,8 +84,8 @@ struct Flag {
   bool to_vector = false;
   friend bool operator==(const Flag&, const Flag&) = default;
 };
-/// Drops flags that others make redundant: crossed lines, several sends, several receives. `queue_of` tells a kernel's
-/// place in the queue of a side.
+/// Drops flags that others make redundant: crossed lines, several sends, several receives. Kernels are numbered
+/// in the order of both queues.
 std::vector<Flag> reduce_flags(std::vector<Flag> flags);
 
 }  // namespace skdsl::superkernel
