@@ -9,8 +9,8 @@ namespace {
 
 constexpr size_t kRules = static_cast<size_t>(Id::kCount);
 constexpr std::array<Rule, kRules> kTable = {{
-#define SK_DIAGNOSTIC(Name, id, name, severity, category, message) \
-  {id, name, Severity::severity, category, message},
+#define SK_DIAGNOSTIC(Name, id, name, severity, fix, category, message) \
+  {id, name, Severity::severity, Applicability::fix, category, message},
 #include "compiler/diag/diagnostics.def"
 #undef SK_DIAGNOSTIC
 }};
@@ -29,6 +29,18 @@ std::string_view name(Severity severity) {
       return "info";
   }
   return "error";
+}
+
+std::string_view name(Applicability applicability) {
+  switch (applicability) {
+    case Applicability::None:
+      return "none";
+    case Applicability::Safe:
+      return "safe";
+    case Applicability::Unsafe:
+      return "unsafe";
+  }
+  return "none";
 }
 
 const Rule& rule(Id id) { return kTable[static_cast<size_t>(id)]; }
@@ -50,6 +62,14 @@ Engine::Builder& Engine::Builder::help(std::string text) {
   return *this;
 }
 
+Engine::Builder& Engine::Builder::fix(Span span, std::string text) {
+  if (index_ >= engine_->all_.size()) return *this;
+  Diagnostic& d = engine_->all_[index_];
+  d.fix.applicability = rule(d.id).fix == Applicability::Safe ? Applicability::Safe : Applicability::Unsafe;
+  d.fix.edits.push_back({span, std::move(text)});
+  return *this;
+}
+
 Engine::Builder Engine::add(Span span, Id id, std::string message) {
   constexpr size_t kNowhere = static_cast<size_t>(-1);
   if (!seen_.emplace(span.file, span.begin, span.end, static_cast<uint16_t>(id), message).second) {
@@ -63,7 +83,7 @@ Engine::Builder Engine::add(Span span, Id id, std::string message) {
     ++omitted_;
     return {this, kNowhere};
   }
-  all_.push_back({id, severity, std::move(message), span, {}, {}});
+  all_.push_back({id, severity, std::move(message), span, {}, {}, {}});
   return {this, all_.size() - 1};
 }
 

@@ -19,16 +19,22 @@ namespace skdsl::diag {
 enum class Severity : uint8_t { Error, Warning, Perf, Info };
 std::string_view name(Severity severity);
 
+/// How far an edit can be trusted: Safe keeps the meaning of what works already, Unsafe asks for a look
+/// first.
+enum class Applicability : uint8_t { None, Safe, Unsafe };
+std::string_view name(Applicability applicability);
+
 struct Rule {
   std::string_view id;    // "SK3004"
   std::string_view name;  // "shape-mismatch"
   Severity severity;
+  Applicability fix;  // of the edits that its reports may carry
   std::string_view category;
   std::string_view message;  // fmt format with positional {}
 };
 
 enum class Id : uint16_t {
-#define SK_DIAGNOSTIC(Name, id, name, severity, category, message) Name,
+#define SK_DIAGNOSTIC(Name, id, name, severity, fix, category, message) Name,
 #include "compiler/diag/diagnostics.def"
 #undef SK_DIAGNOSTIC
   kCount
@@ -42,6 +48,18 @@ struct Note {
   std::string text;
 };
 
+/// Replaces the bytes of `span` by `text`; an empty span (begin == end) inserts.
+struct Edit {
+  Span span;
+  std::string text;
+};
+
+/// The edits that together remove the cause of a report.
+struct Fix {
+  Applicability applicability = Applicability::None;
+  std::vector<Edit> edits;
+};
+
 struct Diagnostic {
   Id id;
   Severity severity;
@@ -49,6 +67,7 @@ struct Diagnostic {
   Span span;
   std::vector<Note> notes;
   std::vector<std::string> helps;
+  Fix fix;
 };
 
 class Engine {
@@ -61,6 +80,9 @@ class Engine {
     Builder& note(Span span, std::string text);
     Builder& note(std::string text) { return note({}, std::move(text)); }
     Builder& help(std::string text);
+    /// The edit that removes the cause; a second one joins the first. As trustworthy as the rule's row says,
+    /// where the row says None: Unsafe.
+    Builder& fix(Span span, std::string text);
 
    private:
     friend class Engine;

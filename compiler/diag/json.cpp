@@ -30,6 +30,17 @@ std::string where(const source::Sources& sources, Span span) {
                      place(sources, span.file, span.begin), place(sources, span.file, span.end));
 }
 
+/// `null`, or the edits with their places.
+std::string fix_json(const Fix& fix, const source::Sources& sources) {
+  if (fix.edits.empty()) return "null";
+  std::string edits;
+  for (const Edit& edit : fix.edits) {
+    edits += fmt::format(R"({}{{{},"text":{}}})", edits.empty() ? "" : ",", where(sources, edit.span),
+                         json_string(edit.text));
+  }
+  return fmt::format(R"({{"applicability":"{}","edits":[{}]}})", name(fix.applicability), edits);
+}
+
 }  // namespace
 
 std::string json_string(std::string_view text) {
@@ -72,10 +83,10 @@ std::string to_json(const Diagnostic& d, const source::Sources& sources) {
     notes += fmt::format(R"({}{{"kind":"help","message":{},{}}})", notes.empty() ? "" : ",",
                          json_string(help), where(sources, {}));
   }
-  return fmt::format(
-      R"({{"id":{},"name":{},"severity":{},"message":{},{},"notes":[{}],"fix":null,"url":{}}})",
-      json_string(row.id), json_string(row.name), json_string(name(d.severity)), json_string(d.message),
-      where(sources, d.span), notes, json_string(fmt::format("docs/diagnostics/{}.md", row.id)));
+  return fmt::format(R"({{"id":{},"name":{},"severity":{},"message":{},{},"notes":[{}],"fix":{},"url":{}}})",
+                     json_string(row.id), json_string(row.name), json_string(name(d.severity)),
+                     json_string(d.message), where(sources, d.span), notes, fix_json(d.fix, sources),
+                     json_string(fmt::format("docs/diagnostics/{}.md", row.id)));
 }
 
 }  // namespace skdsl::diag
