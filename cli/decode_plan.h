@@ -19,7 +19,8 @@ struct DecodePlan {
   int64_t batch = 1;
 };
 
-/// The same, in ge_graph when no mode is given, with a schedule of each decode phase.
+/// The same, in ge_graph when no mode is given, with a schedule of each decode phase. In npugraph_ex these are the
+/// schedules of what a run of two tokens (of a script: all of it) captures; no kernel is executed.
 tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context);
 
 }  // namespace skdsl::cli

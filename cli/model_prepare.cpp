@@ -4,11 +4,14 @@
 
 #include "cli/capture_settings.h"
 #include "cli/model_run.h"
+#include "compiler/config/options.h"
 #include "compiler/config/run_config.h"
+#include "compiler/superkernel/capture_options.h"
 #include "runtime/model/drafts.h"
 #include "runtime/model/hf_config.h"
 #include "runtime/model/tied_head.h"
 #include "runtime/model/tokenizer.h"
+#include "runtime/model/weights.h"
 
 namespace skdsl::cli {
 
@@ -117,6 +120,13 @@ Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& op
 }
 }  // namespace
 
+sk_dtype synthetic_dtype(const Prepared& prepared) {
+  sk_dtype out = model::WeightOptions{}.synthetic_dtype;
+  for (const DTypeName& n : kDTypeNames)
+    if (n.torch == prepared.compile.sema.builtins.dtype) out = n.type;
+  return out;
+}
+
 Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests) {
   Prepared p;
   config::Settings& settings = p.compile.sema.settings;
@@ -222,6 +232,12 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
       built.block_size > (int64_t{1} << 31))
     return fail("max_seq_len, kv_blocks and block_size must stay below 2^31");
 
+  const config::NpuGraphOptions npu = config::npugraph_options(settings);
+  if (built.exe_mode == "npugraph_ex" && npu.super_kernel_optimize) {
+    auto read = superkernel::read_capture_options(npu.super_kernel_optimize_options, npu.super_kernel_debug_options);
+    if (!read) return fail(read.error().message, {"help: " + read.error().help});
+    p.schedule.capture = std::move(read->options);
+  }
   p.schedule.superkernel = options.superkernel == "on";
   if (const config::Setting* cann = settings.find("target.cann")) {
     const std::string release = cann->value.is_string() ? cann->value.as_string() : to_json(cann->value);

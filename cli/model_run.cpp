@@ -113,7 +113,15 @@ void tell_recorded_only(RunState& run) {
 
 /// One line on what became of the scopes of the decode graph.
 void tell_fusion(RunState& run) {
-  if (!run.fusion || run.fusion->scopes.empty()) return;
+  if (!run.fusion) return;
+  if (run.fusion->scopes.empty()) {
+    const auto& contexts = run.compiled->program.contexts;
+    const auto scopes = std::count_if(contexts.begin(), contexts.end(), [](const plan::Context& c) { return c.kind == plan::Context::Kind::SuperKernel; });
+    const bool captured = run.prepared->compile.sema.builtins.exe_mode == "npugraph_ex";
+    if (scopes > 0 && captured && !run.prepared->schedule.capture)
+      info(run, fmt::format("super kernels: off, {} scope{} kept as marks; npugraph_ex makes them under `super_kernel_optimize` and `static_kernel_compile`", scopes, scopes == 1 ? " is" : "s are"));
+    return;
+  }
   std::string line = "super kernels: " + superkernel::summary(*run.fusion);
   if (run.fusion->ops_fused < run.fusion->ops_in_scopes) line += fmt::format("; `skdsl explain {}` tells why", run.options.file);
   info(run, line);
@@ -209,8 +217,7 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   model::WeightOptions wo;
   wo.strict = run.options.strict;
   wo.synthetic_seed = p.synthetic_seed;
-  for (const DTypeName& n : kDTypeNames)
-    if (n.torch == p.compile.sema.builtins.dtype) wo.synthetic_dtype = n.type;
+  wo.synthetic_dtype = synthetic_dtype(p);
   if (run.options.dry) {
     auto blank = BlankWeights::make(run.compiled->program, wo.synthetic_dtype);
     if (!blank) return tl::unexpected(blank.error());
@@ -235,7 +242,11 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
     return schedule;
   };
-  so.recording = recording_compiler(run.diags);
+  so.recording = [&run, make = recording_compiler(run.diags, p.schedule)](const plan::Program& program, plan::Recording recording) {
+    auto schedule = make(program, std::move(recording));
+    if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
+    return schedule;
+  };
   so.capture = p.capture;
   if (run.options.steps && run.compiled->has_script)
     so.on_decode = [&run](uint64_t step, const exec::ServedCall& served) {

@@ -66,6 +66,9 @@ struct Prepared {
   std::vector<std::string> infos;              // one line each, for stderr
 };
 
+/// The dtype of weights that no checkpoint gives: the activations'.
+sk_dtype synthetic_dtype(const Prepared& prepared);
+
 /// Declares the shared options on a command.
 void add_model_options(CLI::App& app, ModelOptions& options);
 

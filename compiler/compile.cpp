@@ -38,11 +38,11 @@ plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions 
   };
 }
 
-plan::RecordingHook recording_compiler(diag::Engine& diags) {
-  return [&diags](const plan::Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+plan::RecordingHook recording_compiler(diag::Engine& diags, schedule::ScheduleOptions options) {
+  return [&diags, options = std::move(options)](const plan::Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
     const size_t before = diags.all().size();
     const std::string name = recording.graph.function;
-    auto schedule = schedule::schedule_recording(program, std::move(recording), diags);
+    auto schedule = schedule::schedule_recording(program, std::move(recording), diags, options);
     if (schedule) return std::move(*schedule);
     return tl::unexpected<Error>(refused(diags, before, "`" + name + "` cannot be captured"));
   };

@@ -24,6 +24,6 @@ std::optional<sema::Elaborated> compile(const sema::Modules& modules, const Comp
 plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions options = {});
 
 /// The hook that turns what npugraph_ex captured into graphs. The same holds for `diags`.
-plan::RecordingHook recording_compiler(diag::Engine& diags);
+plan::RecordingHook recording_compiler(diag::Engine& diags, schedule::ScheduleOptions options = {});
 
 }  // namespace skdsl

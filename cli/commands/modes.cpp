@@ -44,7 +44,7 @@ Verdict try_mode(const Options& options, const Mode& mode) {
   ModelOptions asked = options;
   asked.mode = mode.name;
   Verdict v;
-  if (mode.name == "ge_graph") {
+  if (mode.name != "eager") {
     if (const auto plan = plan_decode(asked, options.batch, diags, quiet)) {
       v.ok = true;
       for (const plan::Schedule& s : plan->plan.schedules)

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "compiler/config/run_rules.h"
+#include "compiler/superkernel/capture_options.h"
 
 namespace skdsl::config::rules {
 
@@ -122,6 +123,26 @@ void force_eager_and_recapture(const RunView& view, RuleReport& report) {
   if (view.flag("npugraph_ex.force_eager") && view.flag("npugraph_ex.force_recapture"))
     report.say({"npugraph_ex.force_eager", "npugraph_ex.force_recapture"},
                "one captures never, the other at each call", "keep one of them");
+}
+
+constexpr std::string_view kOptimizeOptions = "npugraph_ex.super_kernel_optimize_options";
+constexpr std::string_view kDebugOptions = "npugraph_ex.super_kernel_debug_options";
+
+auto superkernel_options(const RunView& view) {
+  return superkernel::read_capture_options(view.at(kOptimizeOptions).value, view.at(kDebugOptions).value);
+}
+
+void superkernel_option_types(const RunView& view, RuleReport& report) {
+  if (!view.flag("npugraph_ex.super_kernel_optimize")) return;
+  if (auto read = superkernel_options(view); !read)
+    report.say({view.given(kOptimizeOptions) ? kOptimizeOptions : kDebugOptions}, read.error().message, read.error().help);
+}
+
+void superkernel_option_values(const RunView& view, RuleReport& report) {
+  if (!view.flag("npugraph_ex.super_kernel_optimize")) return;
+  if (auto read = superkernel_options(view))
+    for (const std::string& warning : read->warnings)
+      report.say({view.given(kOptimizeOptions) ? kOptimizeOptions : kDebugOptions}, warning, "docs/superkernel-capture.md lists the options");
 }
 
 void superkernel_options_alone(const RunView& view, RuleReport& report) {

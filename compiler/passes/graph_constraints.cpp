@@ -79,6 +79,8 @@ class Checker {
     if (row.has(kHostIo)) report(op, diag::Id::HostIoInGraph, name).help(std::string(remedy(op.code)));
     if (row.has(kRandom)) report(op, diag::Id::RngInGraph, name).help(std::string(remedy(op.code)));
     if (row.has(kSync)) report(op, diag::Id::SyncInGraph, name).help(std::string(remedy(op.code)));
+    if (op.code == Opcode::WaitTensor && mode_ == "npugraph_ex")
+      report(op, diag::Id::WaitTensorOutsideGe).help("declare `event e`, write `record e` behind what is awaited and `wait e` before its use");
     if (op.code == Opcode::If && is_tainted(op.operands[0]))
       report(op, diag::Id::TensorValuedIf).help("compute both branches and pick with `where(cond, a, b)`");
     if (op.code == Opcode::StateAssign) assigned(op);

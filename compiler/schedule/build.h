@@ -31,6 +31,7 @@ struct Build {
   diag::Engine& diags;
   plan::Schedule out;
 
+  bool events_are_explicit = false;  // data flow between streams makes no events (npugraph_ex)
   std::vector<Item> items;
   std::vector<plan::BufferId> root;     // by buffer: the one whose bytes it shows
   std::vector<uint8_t> may_reuse;       // by task: out[0] may take the bytes of in[0]
@@ -49,8 +50,13 @@ inline bool reads_operands(const plan::Task& t) {
 bool flatten(Build& b);
 /// Events between streams and the final steps; false after a diagnostic.
 bool order(Build& b);
-/// Scopes become super kernels; false after a diagnostic.
+/// Scopes become super kernels, as ge_graph makes them; false after a diagnostic.
 bool fuse(Build& b, const ScheduleOptions& options);
+/// The same for a recording, as npugraph_ex makes them; `options.capture` is set.
+bool fuse_captured(Build& b, const ScheduleOptions& options);
+/// The kernel after which a prefetch starts: the one that gives the named value, or the last one of the named
+/// instance; kNone when there is none.
+uint32_t trigger_of(const Build& b, const plan::Task& prefetch);
 /// Places in the arena.
 void place(Build& b);
 

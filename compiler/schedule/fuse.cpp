@@ -137,31 +137,12 @@ class Fuser {
     }
     for (uint32_t i = 0; i < steps.size(); ++i) {
       if (steps[i].kind != Step::Kind::Prefetch) continue;
-      const uint32_t trigger = trigger_of(b_.out.tasks[steps[i].task]);
+      const uint32_t trigger = trigger_of(b_, b_.out.tasks[steps[i].task]);
       if (trigger == kNone) continue;
       trigger_[trigger].push_back(steps[i].task);
       // A prefetch that stands before its trigger is issued by the trigger and needs no place behind it.
       if (step_of[trigger] < i) nodes_[i].before.push_back(step_of[trigger]);
     }
-  }
-
-  // The kernel after which a prefetch starts: the one that gives the named value, or the last one of the named instance.
-  uint32_t trigger_of(const Task& prefetch) const {
-    uint32_t found = kNone;
-    if (!prefetch.in.empty() && prefetch.in[0] != kNone) {
-      for (uint32_t t = 0; t < b_.out.tasks.size(); ++t)
-        for (const BufferId b : b_.out.tasks[t].out)
-          if (!b_.out.tasks[t].view && b_.root[b] == b_.root[prefetch.in[0]]) found = t;
-      return found;
-    }
-    const std::string& path = prefetch.attrs.size() > 1 ? prefetch.attrs[1].text : std::string();
-    if (path.empty()) return kNone;
-    const std::string inside = path + ".";
-    for (uint32_t t = 0; t < b_.out.tasks.size(); ++t) {
-      const Task& task = b_.out.tasks[t];
-      if (info(task.code).has_kernel() && !task.view && (task.path == path || task.path.starts_with(inside))) found = t;
-    }
-    return found;
   }
 
   void cut(const superkernel::Segments::Cut& c) {
@@ -302,6 +283,23 @@ class Fuser {
 };
 
 }  // namespace
+
+uint32_t trigger_of(const Build& b, const Task& prefetch) {
+  const auto& tasks = b.out.tasks;
+  uint32_t found = kNone;
+  if (!prefetch.in.empty() && prefetch.in[0] != kNone) {
+    for (uint32_t t = 0; t < tasks.size(); ++t)
+      for (const BufferId out : tasks[t].out)
+        if (!tasks[t].view && b.root[out] == b.root[prefetch.in[0]]) found = t;
+    return found;
+  }
+  const std::string& path = prefetch.attrs.size() > 1 ? prefetch.attrs[1].text : std::string();
+  if (path.empty()) return kNone;
+  const std::string inside = path + ".";
+  for (uint32_t t = 0; t < tasks.size(); ++t)
+    if (info(tasks[t].code).has_kernel() && !tasks[t].view && (tasks[t].path == path || tasks[t].path.starts_with(inside))) found = t;
+  return found;
+}
 
 bool fuse(Build& b, const ScheduleOptions& options) { return Fuser(b, options).run(); }
 

@@ -50,6 +50,7 @@ class Order {
           if (now[b_.out.tasks[before].stream] >= b_.number[before]) continue;
           const auto [it, missing] = implied_.emplace(before, static_cast<uint32_t>(b_.out.events.size()));
           if (missing) {
+            if (b_.events_are_explicit) good = false, missing_edge(before, item.index);
             b_.out.events.push_back(fresh_name(before));
             records.emplace(behind[before], Step{Step::Kind::Record, kNone, it->second, b_.out.tasks[before].stream});
           }
@@ -72,6 +73,20 @@ class Order {
   }
 
  private:
+  void missing_edge(uint32_t before, uint32_t after) {
+    const Task& from = b_.out.tasks[before];
+    const Task& to = b_.out.tasks[after];
+    const auto stream = [&](const Task& t) { return b_.out.streams[t.stream]; };
+    const bool state = std::any_of(to.in.begin(), to.in.end(), [&](BufferId b) {
+      return b != kNone && b_.out.buffers[b].storage == Storage::State && (writes_state(from) || writes_state(to)) &&
+             std::any_of(from.in.begin(), from.in.end(), [&](BufferId f) { return f != kNone && b_.out.buffers[f].storage == Storage::State && b_.out.buffers[f].path == b_.out.buffers[b].path; });
+    });
+    auto report = state ? b_.diags.report(b_.span(to.loc), diag::Id::CrossStreamInplace, info(to.code).name, stream(to), info(from.code).name, stream(from))
+                        : b_.diags.report(b_.span(to.loc), diag::Id::MissingCrossStreamEdge, info(to.code).name, stream(to), info(from.code).name, stream(from));
+    report.note(b_.span(from.loc), state ? "the other use of the state" : "what it needs is made here")
+        .help(fmt::format("declare `event e`, write `record e` behind the op on stream `{}` and `wait e` before the one on stream `{}`; only ge_graph makes events by itself", stream(from), stream(to)));
+  }
+
   static void join(Clock& into, const Clock& from) {
     for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
   }

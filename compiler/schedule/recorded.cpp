@@ -1,7 +1,5 @@
 // recorded — a recording of the interpreter through the same ordering, memory plan and verifier as any static
 // graph
-//
-// Scopes of super kernels are recorded only: a replay launches one kernel after the other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,19 +56,20 @@ bool fits(Build& b) {
 
 }  // namespace
 
-std::optional<Schedule> schedule_recording(const Program& program, Recording recording, diag::Engine& diags) {
+std::optional<Schedule> schedule_recording(const Program& program, Recording recording, diag::Engine& diags, const ScheduleOptions& options) {
   const Function* function = program.find(recording.graph.function);
   if (function == nullptr) {
     diags.report({}, diag::Id::UnknownName, recording.graph.function);
     return {};
   }
-  Build build{program, program, *function, diags, std::move(recording.graph), {}, std::move(recording.root),
-              {},      {},      {}};
+  Build build{program, program, *function, diags, std::move(recording.graph), false, {}, std::move(recording.root)};
   for (const RecordedItem& item : recording.items)
     build.items.push_back({item.kind, item.index, item.stream, item.loc});
   build.may_reuse = recording.reuse_operands ? reusable(build.out, build.root)
                                              : std::vector<uint8_t>(build.out.tasks.size(), 0);
+  build.events_are_explicit = true;
   if (!fits(build) || !order(build)) return {};
+  if (options.superkernel && options.capture && !fuse_captured(build, options)) return {};
   place(build);
   if (const auto messages = verify(build.out, program); !messages.empty()) {
     diags.report({}, diag::Id::InternalVerify, "scheduling a capture", messages.front());

@@ -13,18 +13,13 @@ std::string spelled(const std::optional<std::string>& name) {
   return name ? fmt::format("`{}`", *name) : "None";
 }
 
-constexpr CaptureReasonRow kReasons[] = {
-#define SK_CAPTURE_REASON(Name, word, reason, remedy) {word, reason, remedy},
-#include "compiler/superkernel/capture_reasons.def"
-};
 constexpr CaptureBreakRow kBreaks[] = {
 #define SK_CAPTURE_BREAK(Name, word, reason) {word, reason},
-#include "compiler/superkernel/capture_reasons.def"
+#include "compiler/superkernel/capture_breaks.def"
 };
 
 }  // namespace
 
-const CaptureReasonRow& row(CaptureReason reason) { return kReasons[static_cast<size_t>(reason)]; }
 const CaptureBreakRow& row(CaptureBreak why) { return kBreaks[static_cast<size_t>(why)]; }
 
 bool satisfies(MemoryFlag flag, uint64_t word, uint64_t value) {

@@ -9,24 +9,17 @@
 #include <vector>
 
 #include "compiler/superkernel/superkernel.h"
+#include "runtime/plan/plan.h"
 
 namespace skdsl::superkernel {
 
-/// Why a task is in no super kernel (capture_reasons.def).
-enum class CaptureReason : uint8_t {
-#define SK_CAPTURE_REASON(Name, ...) Name,
-#include "compiler/superkernel/capture_reasons.def"
-  kCount
-};
-struct CaptureReasonRow {
-  std::string_view word, reason, remedy;
-};
-const CaptureReasonRow& row(CaptureReason reason);
+/// Why a task is in no super kernel.
+using CaptureReason = plan::FusionReason;
 
 /// Why a group of tasks ended.
 enum class CaptureBreak : uint8_t {
 #define SK_CAPTURE_BREAK(Name, ...) Name,
-#include "compiler/superkernel/capture_reasons.def"
+#include "compiler/superkernel/capture_breaks.def"
   kCount
 };
 struct CaptureBreakRow {

@@ -15,7 +15,7 @@ using namespace plan;
 
 namespace {
 
-bool inside_scope(FusionReason r) { return r != FusionReason::Between && r != FusionReason::Cycle; }
+bool inside_scope(FusionReason r) { return r != FusionReason::Between && r != FusionReason::Cycle && r != FusionReason::Deadlock; }
 
 std::string place(const Program& program, const Loc& loc) {
   if (loc.line == 0) return "?";

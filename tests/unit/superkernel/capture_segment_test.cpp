@@ -309,7 +309,7 @@ TEST(CaptureSegment, ReasonsOfKernels) {
   EXPECT_EQ(on(true)[2].unfused, CaptureReason::SimtOp);
   EXPECT_EQ(on(false)[3].unfused, CaptureReason::DefaultNode);
   for (size_t i = 0; i < static_cast<size_t>(CaptureReason::kCount); ++i) {
-    const CaptureReasonRow& r = row(static_cast<CaptureReason>(i));
+    const plan::FusionReasonRow& r = plan::row(static_cast<CaptureReason>(i));
     EXPECT_FALSE(r.word.empty() || r.reason.empty() || r.remedy.empty());
   }
 }
