@@ -28,6 +28,9 @@ class CaptureFuser {
       : b_(b), options_(options), old_(std::move(b.out.steps)), open_(b.out.streams.size()), done_(old_.size(), 0) {}
 
   bool run() {
+    for (uint32_t i = 0; i < old_.size(); ++i)
+      if (!is_event(old_[i]))
+        for (const BufferId b : b_.out.tasks[old_[i].task].out) makers_[b] = i;
     collect();
     superkernel::CaptureTarget target;
     target.cores = options_.platform;
@@ -161,7 +164,7 @@ class CaptureFuser {
 
   void cut(const superkernel::CaptureCut& c) {
     uint32_t i = step_[c.node];
-    if (i == kNone) return;
+    if (i == kNone || c.reason == FusionReason::NotInScope) return;
     // A wait at which a group was split is told by the kernel behind it.
     const uint32_t stream = old_[i].stream;
     while (i < old_.size() && !(old_[i].stream == stream && is_kernel(old_[i]))) ++i;
@@ -201,24 +204,32 @@ class CaptureFuser {
   // Step i, behind the views, notes and prefetches that stand before it on its stream.
   void put(uint32_t i, std::vector<Step>& into) {
     if (i == kNone || done_[i]) return;
-    if (is_event(old_[i])) return push(i, into);
+    if (old_[i].kind == Step::Kind::Wait) return push(i, into);
     for (uint32_t& j = next_[old_[i].stream]; j < i; ++j) {
       if (done_[j] || old_[j].stream != old_[i].stream || is_event(old_[j]) || is_kernel(old_[j])) continue;
-      const BufferId shown = unmade(j);
-      if (shown == kNone)
-        push(j, into);
-      else
+      if (const BufferId shown = unmade(j); shown != kNone) {
         late_[shown].push_back(j);
+        continue;
+      }
+      show(j, into);
+      push(j, into);
     }
+    if (!is_event(old_[i])) show(i, into);
     push(i, into);
   }
 
+  // Views of other streams that step i reads; what they show was made before it, or an event would be missing.
+  void show(uint32_t i, std::vector<Step>& into) {
+    for (const BufferId b : b_.out.tasks[old_[i].task].in) {
+      const auto it = makers_.find(b);
+      if (it == makers_.end() || done_[it->second] || !b_.out.tasks[old_[it->second].task].view) continue;
+      show(it->second, into);
+      push(it->second, into);
+    }
+  }
+
   // The operand of view j that no step has given yet.
-  BufferId unmade(uint32_t j) {
-    if (makers_.empty())
-      for (uint32_t i = 0; i < old_.size(); ++i)
-        if (!is_event(old_[i]))
-          for (const BufferId b : b_.out.tasks[old_[i].task].out) makers_[b] = i;
+  BufferId unmade(uint32_t j) const {
     const Task& t = b_.out.tasks[old_[j].task];
     if (!t.view) return kNone;
     const auto it = makers_.find(t.in[0]);
@@ -234,7 +245,7 @@ class CaptureFuser {
   std::vector<uint8_t> done_;   // by old step
   std::map<uint32_t, uint32_t> next_;                 // by stream: how far `put` has looked
   std::map<BufferId, std::vector<uint32_t>> late_;    // buffer -> views that wait for it
-  std::map<BufferId, uint32_t> makers_;
+  std::map<BufferId, uint32_t> makers_;               // buffer -> the step that gives it
 };
 
 }  // namespace

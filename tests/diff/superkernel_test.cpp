@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "compiler/superkernel/report.h"
+#include "tests/diff/explicit_events.h"
 #include "tests/diff/world.h"
 
 namespace skdsl {
@@ -136,6 +138,77 @@ TEST(SuperKernels, NeverChangeABit) {
   EXPECT_GT(ran, rounds / 5);
   EXPECT_GT(pieces, ran);
   EXPECT_GT(two_stream, ran / 20);
+}
+
+superkernel::CaptureOptions random_capture_options(Random& random) {
+  using superkernel::CaptureOption;
+  static constexpr std::pair<CaptureOption, uint32_t> kOptions[] = {
+      {CaptureOption::PreloadCode, 2}, {CaptureOption::PreloadCode, 0}, {CaptureOption::SplitMode, 1}, {CaptureOption::EarlyStart, 1},
+      {CaptureOption::AutoOpParallel, 1}, {CaptureOption::ConstantCodegen, 1}, {CaptureOption::DebugSyncAll, 1},
+      {CaptureOption::DebugOpExecTrace, 1}, {CaptureOption::DebugPerOpMaxCoreNum, 1}};
+  superkernel::CaptureOptions out;
+  for (size_t n = random.below(4); n > 0; --n) {
+    const auto& [key, value] = kOptions[random.below(std::size(kOptions))];
+    out.set(key, value);
+  }
+  if (random.chance(20)) out.set(CaptureOption::DcciBefore, std::vector<std::string>{"add", "lin.*"});
+  return out;
+}
+
+// The same for npugraph_ex: what was captured is fused by the other engine.
+TEST(SuperKernels, CapturedOnesNeverChangeABit) {
+  size_t ran = 0, fused = 0, pieces = 0, many_streams = 0;
+  const size_t rounds = testing::repeats(400, 12000);
+  for (uint64_t seed = 1; seed <= rounds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed * 104729);
+    const auto rows = static_cast<int64_t>(1 + seed % 4);
+    Program p = testing::random_program(seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = 0, .explicit_events = false});
+    place_scopes(p, random);
+    const Outcome expected = World(p, seed, rows).interpret(p);
+    if (!expected.error.empty()) continue;
+    source::Sources sources;
+    diag::Engine diags(sources);
+    if (seed % 2 == 0) ASSERT_TRUE(passes::run(p, {}, diags));
+    schedule::ScheduleOptions so;
+    so.capture = random_capture_options(random);
+    std::optional<plan::Schedule> made;
+    const plan::RecordingHook hook = [&](const Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+      auto events = testing::with_events(program, std::move(recording));
+      if (!events) return fail("its own events are wrong");
+      made = schedule::schedule_recording(program, std::move(*events), diags, so);
+      if (!made) return fail(diags.all().empty() ? "no schedule" : diags.all().back().message);
+      return *made;
+    };
+    exec::CaptureOptions options;
+    options.dynamic = seed % 3 != 0;
+    options.inplace_pass = seed % 4 != 0;
+    for (const uint32_t workers : {1u, 3u}) {
+      exec::CaptureCounters counters;
+      const auto calls = World(p, seed, rows, workers).capture(p, hook, options, &counters);
+      for (size_t call = 0; call < calls.size(); ++call) {
+        ASSERT_EQ(calls[call].error, "") << "call " << call << "\n" << print(p);
+        ASSERT_TRUE(calls[call] == expected) << workers << " workers, call " << call << "\n" << print(*made, p);
+      }
+      ASSERT_EQ(counters.replays, 2u);
+    }
+    const auto read = plan::parse_plan(print(plan::Plan{p, {*made}}));
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(plan::equal(read->schedules[0], *made));
+    const auto r = superkernel::report(*made);
+    fused += r.ops_fused, pieces += r.pieces;
+    for (const auto& k : made->superkernels) {
+      std::set<uint32_t> streams;
+      for (const auto& x : k.kernels) streams.insert(x.stream);
+      many_streams += streams.size() > 1;
+    }
+    ++ran;
+  }
+  std::printf("captured super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu over several streams) with %zu ops\n", rounds, ran, pieces,
+              many_streams, fused);
+  EXPECT_GT(ran, rounds / 3);
+  EXPECT_GT(pieces, ran);
+  EXPECT_GT(many_streams, ran / 20);
 }
 
 }  // namespace

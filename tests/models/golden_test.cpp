@@ -164,6 +164,9 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
     LogitsRun unfused = run("ge_graph", threads);
     unfused.more = {"--superkernel", "off"};
     EXPECT_EQ(logits_text(unfused), reference) << "without super kernels, threads " << threads;
+    LogitsRun captured = run("npugraph_ex", threads);
+    captured.more = {"--set", "npugraph_ex.static_kernel_compile=true", "--set", "npugraph_ex.super_kernel_optimize=true"};
+    EXPECT_EQ(logits_text(captured), reference) << "captured super kernels, threads " << threads;
   }
 }
 
