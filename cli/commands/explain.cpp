@@ -6,10 +6,12 @@
 #include "cli/cli.h"
 #include "cli/decode_plan.h"
 #include "cli/files.h"
+#include "cli/gear_report.h"
 #include "cli/model_run.h"
 #include "compiler/superkernel/case.h"
 #include "compiler/superkernel/report.h"
 #include "runtime/base/device_errors.h"
+#include "runtime/exec/gears.h"
 
 namespace skdsl::cli {
 namespace {
@@ -24,7 +26,8 @@ constexpr Page kPages[] = {
 struct Options : ModelOptions {
   std::string scope, svg, record;
   RunOptions run;  // of --compiles
-  bool compiles = false;
+  bool compiles = false, gears = false;
+  std::vector<int64_t> batches;
   int64_t batch = 1;
   bool plan = false;
   bool json = false;
@@ -190,11 +193,43 @@ int explain_compiles(const Options& options, Context& context) {
   return kDone;
 }
 
+/// What padding to the gears of each decode phase costs.
+int explain_gears(const Options& options, Context& context) {
+  source::Sources sources;
+  diag::Engine diags(sources);
+  diags.strict = options.strict;
+  ModelOptions asked = options;
+  if (asked.mode.empty() && asked.config.empty()) asked.mode = "npugraph_ex";
+  const auto compiled = compile_model(asked, options.batch, diags, context);
+  if (!compiled) return compiled.error();
+  const plan::Program& program = compiled->elaborated.program;
+  const config::Setting* tp = compiled->prepared.compile.sema.settings.find("parallel_config.attn_tp_size");
+  Json functions(Json::Array{});
+  std::string out;
+  for (const plan::Function& f : program.functions) {
+    if (!plan::is_decode(f.phase)) continue;
+    const exec::Gears gears = exec::gears_of(program, f);
+    if (gears.sizes.empty()) continue;
+    const GearReport r = gear_report(gears.sizes, tp && tp->value.is_int() ? tp->value.as_int() : 1, options.batches);
+    out += fmt::format("{}: {}", f.name, text(r));
+    Json one = Json::Object{{"function", f.name}};
+    Json table = json(r);
+    for (auto& [key, value] : table.as_object()) one.set(key, std::move(value));
+    functions.push(std::move(one));
+  }
+  if (options.json)
+    context.out << to_json(Json::Object{{"format_version", 1}, {"functions", std::move(functions)}}, 1) << '\n';
+  else
+    context.out << (out.empty() ? "no decode phase has gears; `gears [2, 4, 8]` in its body keeps a graph for each of these batch sizes\n" : out);
+  return report(diags, context);
+}
+
 int explain(const Options& options, Context& context) {
   if (!options.record.empty()) return explain_case(options, context);
   if (options.file.empty())
     return report(Error{ErrorKind::Usage, "explain needs a subject", {"help: give a .sk file, a diagnostic such as SK3004, or --case FILE"}}, context);
   const bool file = options.file.ends_with(".sk") || options.file.find('/') != std::string::npos;
+  if (file && options.gears) return explain_gears(options, context);
   if (file && options.compiles) return explain_compiles(options, context);
   return file ? explain_model(options, context) : explain_diagnostic(options, context);
 }
@@ -212,6 +247,9 @@ Run define_explain(CLI::App& app) {
   app.add_option("--svg", options->svg, "write a picture of the launches before and after");
   app.add_option("--case", options->record, "compile a record, or a list of records, of the conformance form");
   app.add_flag("--compiles", options->compiles, "forecast captures, compilations and replays of a run; no kernel is executed");
+  app.add_flag("--gears", options->gears, "what padding to the gears of a decode phase costs, and gears that cost less");
+  app.add_option("--batches", options->batches, "with --gears: batch sizes as they arrive, such as 2,2,3,16; default: each up to the largest gear once")
+      ->delimiter(',')->check(CLI::Range(1, 1 << 20));
   app.add_option("--prompt-ids", options->run.prompt_ids, "with --compiles: token ids of a prompt; repeatable")->allow_extra_args(false)->delimiter('\0');
   app.add_option("--max-new-tokens", options->run.max_new_tokens, "with --compiles: tokens for each request");
   app.add_flag("--json", options->json, "one JSON document");

@@ -125,6 +125,15 @@ void force_eager_and_recapture(const RunView& view, RuleReport& report) {
                "one captures never, the other at each call", "keep one of them");
 }
 
+void capture_beside_worker(const RunView& view, RuleReport& report) {
+  if (view.mode() != "npugraph_ex" || view.text("npugraph_ex.capture_error_mode") != "global") return;
+  for (const char* key : {"model_config.custom_params.enable_offload", "model_config.custom_params.enable_engram_offload"})
+    if (view.flag(key))
+      report.say({key, "npugraph_ex.capture_error_mode"},
+                 fmt::format("`{}` copies in a thread of its own, and with `capture_error_mode` global any thread's copy breaks a capture", key),
+                 "set capture_error_mode to thread_local");
+}
+
 constexpr std::string_view kOptimizeOptions = "npugraph_ex.super_kernel_optimize_options";
 constexpr std::string_view kDebugOptions = "npugraph_ex.super_kernel_debug_options";
 

@@ -209,9 +209,28 @@ class Checker {
   bool good_ = true;
 };
 
+// Each capture holds its streams for good. 2,048 on the device, of which the runtime keeps 128 (vllm-ascend, faqs).
+constexpr size_t kStreamsForCaptures = 2048 - 128;
+
+void stream_budget(const Program& p, const Function& f, diag::Engine& diags) {
+  std::set<std::string> streams{""};  // the one that all others branch off
+  size_t gears = 0;
+  const Op* at = nullptr;
+  for (const Op& op : f.ops) {
+    for (ContextId c = op.context; c != kNone; c = p.contexts[c].parent)
+      if (p.contexts[c].kind == Context::Kind::Stream) streams.insert(p.contexts[c].name);
+    if (op.code == Opcode::Gears) at = &op, gears = std::get<std::vector<Dim>>(op.attrs[0]).size();
+  }
+  if (at == nullptr || gears * streams.size() <= kStreamsForCaptures) return;
+  const size_t most = kStreamsForCaptures / streams.size();
+  diags.report(diags.sources().span(at->loc), diag::Id::StreamBudget, gears, streams.size(), gears * streams.size(), kStreamsForCaptures)
+      .help(most == 0 ? "use fewer streams" : fmt::format("keep {} gears at most, or share streams; `skdsl explain --gears` tells which gears cost the least padding", most));
+}
+
 }  // namespace
 
-bool check_graph(const Program&, const Function& function, std::string_view mode, diag::Engine& diags) {
+bool check_graph(const Program& program, const Function& function, std::string_view mode, diag::Engine& diags) {
+  if (mode == "npugraph_ex") stream_budget(program, function, diags);
   return Checker(function, mode, diags).run();
 }
 

@@ -49,8 +49,7 @@ class CaptureFuser {
       else
         piece(capture->pieces[static_cast<size_t>(-1 - u)], capture->notes);
     }
-    for (uint32_t i = 0; i < old_.size(); ++i)
-      if (!done_[i]) push(i, b_.out.steps);
+    for (uint32_t i = 0; i < old_.size(); ++i) push(i, b_.out.steps);
     return true;
   }
 
@@ -189,6 +188,7 @@ class CaptureFuser {
   }
 
   void push(uint32_t i, std::vector<Step>& into) {
+    if (done_[i]) return;
     done_[i] = 1;
     into.push_back(old_[i]);
     // Views that stood in line before what they show was made.
@@ -203,7 +203,7 @@ class CaptureFuser {
 
   // Step i, behind the views, notes and prefetches that stand before it on its stream.
   void put(uint32_t i, std::vector<Step>& into) {
-    if (i == kNone || done_[i]) return;
+    if (i == kNone) return;
     if (old_[i].kind == Step::Kind::Wait) return push(i, into);
     for (uint32_t& j = next_[old_[i].stream]; j < i; ++j) {
       if (done_[j] || old_[j].stream != old_[i].stream || is_event(old_[j]) || is_kernel(old_[j])) continue;

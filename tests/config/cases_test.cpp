@@ -44,6 +44,20 @@ class ConfigCases : public ::testing::Test {
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 #define EXPECT_SILENT_ON(text, part) EXPECT_EQ((text).find(part), std::string::npos) << (text)
 
+// FC-023: a copying thread beside a capture in global mode; an unknown mode is refused with the list.
+TEST_F(ConfigCases, CaptureBesideAWorkingThread) {
+  const std::string worker = "model_config: {exe_mode: npugraph_ex, custom_params: {enable_offload: True}}\n";
+  const CommandResult global = explain(worker + "npugraph_ex: {capture_error_mode: global}\n");
+  EXPECT_EQ(global.exit, 0);
+  EXPECT_SAYS(global.err, "SK953");
+  EXPECT_SAYS(global.err, "thread_local");
+  EXPECT_SILENT_ON(explain(worker + "npugraph_ex: {capture_error_mode: thread_local}\n").err, "SK953");
+  EXPECT_SILENT_ON(explain("model_config: {exe_mode: npugraph_ex}\n").err, "SK953");
+  const CommandResult unknown = explain(worker + "npugraph_ex: {capture_error_mode: local}\n");
+  EXPECT_EQ(unknown.exit, 1);
+  for (const char* value : {"global", "thread_local", "relaxed"}) EXPECT_SAYS(unknown.err, value);
+}
+
 // FC-163: keys left over at the wrong level, and a brace that nobody closes.
 TEST_F(ConfigCases, LeftOverKeysAndUnbalancedBraces) {
   const CommandResult left = explain(
