@@ -365,8 +365,12 @@ Expected<void> read_run_config(const std::string& path, const RunContext& contex
                                diag::Engine& diags) {
   auto file = diags.sources().read(path);
   if (!file) return tl::unexpected(file.error());
-  if (const auto root = read_yaml(*file, is_known_place, diags)) Reader(context, settings, diags).read(*root);
+  read_run_config(*file, context, settings, diags);
   return {};
+}
+
+void read_run_config(uint32_t file, const RunContext& context, Settings& settings, diag::Engine& diags) {
+  if (const auto root = read_yaml(file, is_known_place, diags)) Reader(context, settings, diags).read(*root);
 }
 
 void check_run_settings(const RunContext& context, Settings& settings, diag::Engine& diags) {

@@ -29,6 +29,9 @@ struct RunContext {
 Expected<void> read_run_config(const std::string& path, const RunContext& context, Settings& settings,
                                diag::Engine& diags);
 
+/// The same for a file that is in the sources already.
+void read_run_config(uint32_t file, const RunContext& context, Settings& settings, diag::Engine& diags);
+
 /// Checks what --set gives for keys of sections, and gives the values their types.
 void check_run_settings(const RunContext& context, Settings& settings, diag::Engine& diags);
 

@@ -38,7 +38,7 @@ class Order {
       } else if (item.kind == Step::Kind::Wait) {
         if (!recorded[item.index]) {
           good = false;
-          b_.diags.report(b_.span(item.loc), diag::Id::Misplaced, fmt::format("`wait {0}` stands before any `record {0}`", b_.out.events[item.index]))
+          b_.diags.report(b_.span(item.loc), diag::Id::WaitBeforeRecord, short_name(b_.out.events[item.index]))
               .help("record the event on the other stream first");
           continue;
         }
@@ -89,6 +89,12 @@ class Order {
 
   static void join(Clock& into, const Clock& from) {
     for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+  }
+
+  // Events are named along the layer path; the source has the last word.
+  static std::string short_name(const std::string& event) {
+    const size_t begin = event.rfind('.') + 1;
+    return event.substr(begin, event.find('#', begin) - begin);
   }
 
   std::string fresh_name(uint32_t task) const {

@@ -24,9 +24,13 @@ bool Modules::load_main(const std::string& path) {
     for (const std::string& note : file.error().notes) report.note(note);
     return false;
   }
-  std::vector<std::string> stack{path};
-  load(*file, stack);
+  load_file(*file);
   return true;
+}
+
+void Modules::load_file(uint32_t file) {
+  std::vector<std::string> stack{diags_->sources().name(file)};
+  load(file, stack);
 }
 
 bool Modules::load_text(const std::string& name, std::string text) {

@@ -30,6 +30,8 @@ class Modules {
   /// Loads a file and everything that it imports. "std/x.sk" is looked up beside the file first, then in the
   /// shipped standard library. False when a file could not be read; syntax errors are in the diagnostics.
   bool load_main(const std::string& path);
+  /// The same for a file that is in the sources already.
+  void load_file(uint32_t file);
   bool load_text(const std::string& name, std::string text);
 
   const Module& operator[](uint32_t i) const { return modules_[i]; }

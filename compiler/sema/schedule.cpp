@@ -169,7 +169,7 @@ void Elaborator::exec_prefetch(Frame& f, NodeId node) {
   if (max) {
     const auto n = constant_int(eval(f, max), a.span(max), "`max` of a prefetch");
     if (n && *n <= 0)
-      report(a.span(max), diag::Id::BadValue, fmt::format("`max` of a prefetch is {} bytes", *n));
+      report(a.span(max), diag::Id::PrefetchSize, *n).help("write how much is pulled at most, such as `max 18MiB`, or leave `max` out");
     if (!n || *n <= 0) return;
     bytes = *n;
   }
