@@ -1,12 +1,13 @@
 // fuse_captured — captured tasks become super kernels, as npugraph_ex makes them
 //
 // The steps of a recording with their streams and events are the tasks of the capture engine; scopes are told to it as
-// the marker kernels that they leave on each stream. Views, notes and prefetches are no tasks: they follow the kernels
-// that they stand beside.
+// the marker kernels that they leave on each stream. Views, notes and prefetches are no tasks: a view stands behind what
+// it shows, the others before what follows on their stream.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/schedule/build.h"
 #include "compiler/superkernel/capture.h"
@@ -28,9 +29,17 @@ class CaptureFuser {
       : b_(b), options_(options), old_(std::move(b.out.steps)), open_(b.out.streams.size()), done_(old_.size(), 0) {}
 
   bool run() {
-    for (uint32_t i = 0; i < old_.size(); ++i)
-      if (!is_event(old_[i]))
-        for (const BufferId b : b_.out.tasks[old_[i].task].out) makers_[b] = i;
+    std::set<BufferId> made;
+    for (const Step& s : old_)
+      if (!is_event(s)) made.insert(b_.out.tasks[s.task].out.begin(), b_.out.tasks[s.task].out.end());
+    for (uint32_t i = 0; i < old_.size(); ++i) {
+      if (is_event(old_[i]) || !b_.out.tasks[old_[i].task].view) continue;
+      const BufferId shown = b_.out.tasks[old_[i].task].in[0];
+      if (made.contains(shown))
+        views_[shown].push_back(i);
+      else
+        push(i, b_.out.steps);  // of an input, a weight or a state
+    }
     collect();
     superkernel::CaptureTarget target;
     target.cores = options_.platform;
@@ -187,53 +196,24 @@ class CaptureFuser {
     b_.out.superkernels.push_back(std::move(k));
   }
 
+  // A view does no work: it stands right behind what it shows.
   void push(uint32_t i, std::vector<Step>& into) {
     if (done_[i]) return;
     done_[i] = 1;
     into.push_back(old_[i]);
-    // Views that stood in line before what they show was made.
     if (is_event(old_[i])) return;
     for (const BufferId b : b_.out.tasks[old_[i].task].out)
-      if (const auto it = late_.find(b); it != late_.end()) {
-        const std::vector<uint32_t> views = std::move(it->second);
-        late_.erase(it);
-        for (const uint32_t v : views) push(v, into);
-      }
+      if (const auto it = views_.find(b); it != views_.end())
+        for (const uint32_t v : it->second) push(v, into);
   }
 
-  // Step i, behind the views, notes and prefetches that stand before it on its stream.
+  // Step i, behind the notes and prefetches that stand before it on its stream.
   void put(uint32_t i, std::vector<Step>& into) {
     if (i == kNone) return;
-    if (old_[i].kind == Step::Kind::Wait) return push(i, into);
-    for (uint32_t& j = next_[old_[i].stream]; j < i; ++j) {
-      if (done_[j] || old_[j].stream != old_[i].stream || is_event(old_[j]) || is_kernel(old_[j])) continue;
-      if (const BufferId shown = unmade(j); shown != kNone) {
-        late_[shown].push_back(j);
-        continue;
-      }
-      show(j, into);
-      push(j, into);
-    }
-    if (!is_event(old_[i])) show(i, into);
+    if (old_[i].kind != Step::Kind::Wait)
+      for (uint32_t& j = next_[old_[i].stream]; j < i; ++j)
+        if (old_[j].stream == old_[i].stream && (old_[j].kind == Step::Kind::Note || old_[j].kind == Step::Kind::Prefetch)) push(j, into);
     push(i, into);
-  }
-
-  // Views of other streams that step i reads; what they show was made before it, or an event would be missing.
-  void show(uint32_t i, std::vector<Step>& into) {
-    for (const BufferId b : b_.out.tasks[old_[i].task].in) {
-      const auto it = makers_.find(b);
-      if (it == makers_.end() || done_[it->second] || !b_.out.tasks[old_[it->second].task].view) continue;
-      show(it->second, into);
-      push(it->second, into);
-    }
-  }
-
-  // The operand of view j that no step has given yet.
-  BufferId unmade(uint32_t j) const {
-    const Task& t = b_.out.tasks[old_[j].task];
-    if (!t.view) return kNone;
-    const auto it = makers_.find(t.in[0]);
-    return it != makers_.end() && !done_[it->second] ? t.in[0] : kNone;
   }
 
   Build& b_;
@@ -244,8 +224,7 @@ class CaptureFuser {
   std::vector<uint32_t> step_;  // by capture task; kNone for markers
   std::vector<uint8_t> done_;   // by old step
   std::map<uint32_t, uint32_t> next_;                 // by stream: how far `put` has looked
-  std::map<BufferId, std::vector<uint32_t>> late_;    // buffer -> views that wait for it
-  std::map<BufferId, uint32_t> makers_;               // buffer -> the step that gives it
+  std::map<BufferId, std::vector<uint32_t>> views_;   // buffer -> the steps that show it
 };
 
 }  // namespace
