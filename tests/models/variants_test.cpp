@@ -241,11 +241,14 @@ TEST(Variants, TwoThousandTokensFillTheCacheAlikeInEveryMode) {
     "num_key_value_heads": 1, "num_hidden_layers": 2, "vocab_size": 101, "max_position_embeddings": 2048, "torch_dtype": "bfloat16", "rope_theta": 10000.0})")
           .has_value());
   std::string reference;
-  for (const char* mode : {"eager", "npugraph_ex", "ge_graph"}) {
-    const CommandResult r =
-        run_command({"run", source_path("examples/llama.sk"), "--weights", folder / "", "--mode", mode,
-                     "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2040", "--ignore-eos", "--json",
-                     "--dump-logits", folder / "logits.json"});
+  const std::vector<std::string> captured{"--set", "npugraph_ex.static_kernel_compile=true", "--set", "npugraph_ex.super_kernel_optimize=true"};
+  for (const auto& [mode, more] : {std::pair<const char*, std::vector<std::string>>{"eager", {}}, {"npugraph_ex", {}}, {"npugraph_ex", captured},
+                                   {"ge_graph", {}}, {"ge_graph", {"--superkernel", "off"}}}) {
+    std::vector<std::string> args{"run", source_path("examples/llama.sk"), "--weights", folder / "", "--mode", mode,
+                                  "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2040", "--ignore-eos", "--json",
+                                  "--dump-logits", folder / "logits.json"};
+    args.insert(args.end(), more.begin(), more.end());
+    const CommandResult r = run_command(args);
     ASSERT_EQ(r.exit, 0) << r.err;
     const Json report = parsed(r.out);
     const std::string tokens = to_json(*report.find("requests")) + *read_file(folder / "logits.json");
