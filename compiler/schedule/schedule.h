@@ -16,6 +16,7 @@ struct ScheduleOptions {
   bool superkernel = true;  // scopes become super kernels
   std::string cann{superkernel::kNewestCann};  // release whose kernels can be fused
   superkernel::Platform platform;
+  bool verify = true;  // off where nothing is executed
 };
 
 /// The static graph of a function (calls inlined) under bindings of all its symbols; nothing after a diagnostic.
