@@ -19,6 +19,7 @@ struct ScheduleOptions {
   superkernel::Platform platform;
   /// npugraph_ex: what super_kernel_optimize is given; nothing leaves it off.
   std::optional<superkernel::CaptureOptions> capture;
+  bool verify = true;  // off where nothing is executed
 };
 
 /// The static graph of a function (calls inlined) under bindings of all its symbols; nothing after a diagnostic.
