@@ -36,6 +36,8 @@ Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> 
   }
   instances_.push_back({layer, path, prefix, f.self, {}});
   Instance* self = &instances_.back();
+  made_[self] = {at, args};
+  if (!diags_.quiet()) by_path_[path] = self;
   if (is_model) {
     if (!args.empty()) {
       report(args[0].span, diag::Id::TooManyArguments, what, 0, args.size())
@@ -52,7 +54,7 @@ Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> 
     bool ok = true;
     const auto declared = a.children(params);
     for (size_t i = 0; i < declared.size(); ++i) {
-      if (!bind_param(inner, declared[i], std::move((*matched)[i]), at, what, true)) {
+      if (!bind_param(inner, declared[i], (*matched)[i], at, what, true)) {
         ok = false;
         continue;
       }
@@ -252,9 +254,11 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
     if (ok) {
       if (const NodeId type = a.child(names[i], 0))
         ok = unify(f, type, items[i], a.span(expr), [&](const std::string& expected) {
-          report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name), describe(&f, items[i]),
-                 expected)
-              .note(a.span(type), "declared here");
+          auto r = report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name),
+                          describe(&f, items[i]), expected);
+          r.note(a.span(type), "declared here");
+          if (is_tensor(f, items[i]))
+            suggest_type(r, f, type, type_of(f, to_ir(f, items[i], a.span(expr))));
         });
       const plan::ValueId id = ok ? to_tensor(f, items[i], a.span(expr)) : plan::kNone;
       ok = ok && id != plan::kNone;
@@ -422,8 +426,13 @@ Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, 
       std::vector<CallArg> args = eval_args(f, expr);
       if (std::any_of(args.begin(), args.end(), [](const CallArg& x) { return x.value.poison(); })) return {};
       Value v = Value::make(Value::Kind::Instance);
-      v.instance = instantiate(f, callee->decl, std::move(args), join_path(self->path, name),
-                               joined_prefix(f, self, from), a.span(expr));
+      const std::string prefix = joined_prefix(f, self, from);
+      const size_t before = diags_.all().size();
+      v.instance = instantiate(f, callee->decl, args, join_path(self->path, name), prefix, a.span(expr));
+      if (diags_.all().size() > before && !diags_.quiet())
+        explain_call(f, a.span(expr), args, nullptr, before, [&](const std::vector<CallArg>& others, Instance*) {
+          return instantiate(f, callee->decl, others, "", prefix, a.span(expr)) != nullptr;
+        });
       return v.instance ? v : Value{};
     }
     default:

@@ -25,10 +25,16 @@ std::optional<DType> Elaborator::dtype_named(Frame& f, NodeId type) {
   if (v && v->is(Value::Kind::DType)) return v->dtype;
   if (v && v->poison()) return {};
   auto r = report(a.name_span(type), diag::Id::UnknownType, word);
-  std::vector<std::string> names{"act", "int", "float", "bool", "str", "dict", "dtype", "Step"};
+  std::vector<std::string> names;
+  if (f.self)
+    for (const auto& [member, value] : f.self->members)
+      if (value.is(Value::Kind::DType)) names.push_back(member);
+  for (const char* other : {"act", "int", "float", "bool", "str", "dict", "dtype", "Step"}) names.emplace_back(other);
   for (const DTypeName& n : kDTypeNames) names.emplace_back(n.skdsl);
-  if (const std::string near = diag::nearest(word, names); !near.empty())
-    r.help(fmt::format("did you mean `{}`?", near));
+  const std::string near = diag::nearest(word, names);
+  // The name span of a type with sizes is its first word.
+  const Span name = a.name_span(type);
+  suggest(r, f.module, {name.file, name.begin, name.begin + static_cast<uint32_t>(word.size())}, word, near);
   return {};
 }
 
@@ -76,6 +82,8 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
   if (v.poison() || !type) return !v.poison();
   const ast::Ast& a = ast(f);
   const auto bad = [&] {
+    misfit_type_ = type;
+    misfit_value_ = v;
     mismatch(type_text(f, type));
     return false;
   };
@@ -166,6 +174,8 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
       }
       const std::string expected = fmt::format("{}[{}]", plan::name(*dtype), sizes);
       const std::string written = type_text(f, type);
+      misfit_type_ = type;
+      misfit_value_ = v;
       mismatch(expected == written ? written : fmt::format("{} (`{}`)", expected, written));
       return false;
     }
