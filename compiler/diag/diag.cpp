@@ -82,6 +82,10 @@ Engine::Builder& Engine::Builder::did_you_mean(Span span, std::string_view near,
   return *this;
 }
 
+void Engine::forget_from(size_t index) {
+  for (; all_.size() > index; all_.pop_back()) errors_ -= all_.back().severity == Severity::Error;
+}
+
 Engine::Builder Engine::add(Span span, Id id, std::string message) {
   constexpr size_t kNowhere = static_cast<size_t>(-1);
   if (quiet_ > 0) {

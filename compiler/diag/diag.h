@@ -122,6 +122,9 @@ class Engine {
   /// The report number `index` of all(), to add to it.
   Builder at(size_t index) { return {this, index}; }
 
+  /// Forgets the reports from number `index` on: they only followed from an earlier one.
+  void forget_from(size_t index);
+
   bool has_errors() const { return errors_ > 0; }
   size_t errors() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return all_; }

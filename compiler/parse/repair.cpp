@@ -149,15 +149,18 @@ class Repairer {
         p.helps.push_back(fmt::format("did you mean `{}`?", c.text));
         break;
       case Slip::Operator: {
-        const size_t from = text_.find_first_not_of(" \t", c.begin);
-        const auto begin = static_cast<uint32_t>(std::min<size_t>(from, c.end));
+        const size_t from = text_.find_first_not_of(" \t\n", c.begin);
+        auto begin = static_cast<uint32_t>(std::min<size_t>(from, c.end));
+        if (!c.text.empty())  // an operand behind the operator, not the operator itself
+          for (begin = c.begin; begin > 0 && std::isspace(static_cast<unsigned char>(text_[begin - 1])) == 0;) --begin;
         const std::string op = word(begin, c.end);
         const bool behind = first.span.begin >= c.end;
         p = {{file_, begin, c.end},
              diag::Id::SyntaxError,
              {fmt::format("expected an expression {} {}", behind ? "after" : "before", op)},
              {},
-             {fmt::format("write the operand, or leave {} out", op)},
+             {c.text.empty() ? fmt::format("write the operand, or leave {} out", op)
+                             : fmt::format("write the operand, such as `{}`", c.text.substr(1))},
              {}};
         break;
       }

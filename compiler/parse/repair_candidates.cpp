@@ -244,7 +244,22 @@ class Finder {
       const uint32_t from = i > 0 && !tokens_[i].first ? tokens_[i - 1].end : tokens_[i].begin;
       group_.push_back({Slip::Operator, from, tokens_[i].end, "", rank});
     };
+    // Numbers are mostly compared with zero; without its comparison a condition is none.
+    if (at_ > 0)
+      switch (tokens_[at_ - 1].type) {
+        case T::LT:
+        case T::GT:
+        case T::LE:
+        case T::GE:
+          group_.push_back({Slip::Operator, tokens_[at_ - 1].end, tokens_[at_ - 1].end, " 0", -1});
+          break;
+        default:
+          break;
+      }
     if (at_ > 0) drop(at_ - 1, 0);
+    // At the end of a line it takes the next one for its operand.
+    if (at_ < tokens_.size())
+      if (const size_t line = line_start(at_); line > 0) drop(line - 1, 1);
     drop(at_, 1);
     if (at_ > 1 && is_operator(tokens_[at_ - 1].type)) drop(at_ - 2, 2);
     drop(at_ + 1, 3);

@@ -238,21 +238,28 @@ bool Elaborator::bind_param(Frame& callee, NodeId param, const std::optional<Cal
   } else if (from_config && config_.contains(name)) {
     v = config_value(name, at);
   } else {
+    callee.locals[name] = {};
+    if (from_config && known_unknown(callee.module, what + name)) return false;
     auto r = report(at, diag::Id::MissingArgument, what, name);
     if (from_config) {
       r.note(fmt::format("it has no default, and the configuration has no key `{}` either", name));
       suggest_key(r, callee.module, param);
+      if (!diags_.quiet()) told_names_.emplace(callee.module, what + name);
     }
     return false;
   }
   const bool ok = unify(callee, type, v, where, [&](const std::string& expected) {
+    std::optional<Type> actual;
+    if (is_tensor(callee, v)) actual = type_of(callee, to_ir(callee, v, where));
+    const auto sizes = actual ? sizes_for(callee, type, *actual) : std::nullopt;
+    if (told_misfit(callee, type, sizes)) return;
     auto r = report(where, diag::Id::ArgumentShape, name, what, describe(&callee, v), expected);
     if (v.origin && v.origin != where) r.note(v.origin, "the value comes from here");
     r.note(a.span(param), "declared here");
-    if (!is_tensor(callee, v)) return;
+    if (!actual) return;
     note_made(r, producer(callee, v));
     note_made(r, callee.self);
-    suggest_type(r, callee, type, type_of(callee, to_ir(callee, v, where)));
+    suggest_type(r, callee, type, sizes, *actual);
   });
   callee.locals[name] = ok ? v : Value{};
   return ok;
@@ -275,13 +282,18 @@ bool Elaborator::check_result(Frame& callee, NodeId result_type, NodeId decl, co
                      found += (found.empty() ? "(" : ", ") + describe(&callee, item);
                    found += ")";
                  }
+                 const Value misfit = misfit_value_;
+                 const NodeId type = misfit_type_;
+                 std::optional<Type> actual;
+                 if (is_tensor(callee, misfit)) actual = type_of(callee, to_ir(callee, misfit, before.origin));
+                 const auto sizes = actual ? sizes_for(callee, type, *actual) : std::nullopt;
+                 if (told_misfit(callee, type, sizes)) return;
                  auto r = report(before.origin ? before.origin : a.span(decl), diag::Id::ResultShape, what, found,
                                  expected);
                  r.note(a.span(result_type), "declared here");
-                 const Value misfit = misfit_value_;
-                 if (!is_tensor(callee, misfit)) return;
+                 if (!actual) return;
                  note_made(r, producer(callee, misfit));
-                 suggest_type(r, callee, misfit_type_, type_of(callee, to_ir(callee, misfit, before.origin)));
+                 suggest_type(r, callee, type, sizes, *actual);
                });
 }
 

@@ -242,8 +242,16 @@ class Elaborator {
   Instance* producer(const Frame& f, const Value& v) const;
   void note_made(diag::Engine::Builder& r, const Instance* instance);
   /// Makes the declared type fit the value that is there, in the words of the declaration.
-  void suggest_type(diag::Engine::Builder& r, Frame& f, ast::NodeId type, const plan::Type& actual);
-  std::optional<std::string> type_for(Frame& f, ast::NodeId type, const plan::Type& actual);
+  void suggest_type(diag::Engine::Builder& r, Frame& f, ast::NodeId type,
+                    const std::optional<std::vector<std::string>>& sizes, const plan::Type& actual);
+  /// The sizes of a type in the words of a declaration; nothing where they have none.
+  std::optional<std::vector<std::string>> sizes_for(Frame& f, ast::NodeId type, const plan::Type& actual);
+  /// Adds to the report number `first` where the weights and states among the operands are declared.
+  void note_declared(const Frame& f, const std::vector<plan::ValueId>& operands, size_t first);
+  /// A size of a signature that holds an unknown symbol: only one that stands alone is bound.
+  void suggest_alone(Frame& f, ast::NodeId size, size_t first);
+  /// Whether a declared type was reported before for the same reason.
+  bool told_misfit(const Frame& f, ast::NodeId type, const std::optional<std::vector<std::string>>& sizes);
 
   // ---- suggest.cpp: which name was meant
   /// Adds "did you mean `near`?" with its edit to a report about `written`, and where `near` is defined; when
@@ -301,6 +309,9 @@ class Elaborator {
   std::map<std::string, Instance*, std::less<>> by_path_;
   ast::NodeId misfit_type_ = 0;  // what unify compared when it failed last
   Value misfit_value_;
+  std::map<std::string, Span, std::less<>> declared_at_;  // the types of weights, consts and states
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> told_ops_;  // places of operators that did not fit
+  std::set<std::pair<std::pair<uint32_t, ast::NodeId>, std::vector<std::string>>> told_types_;
   int trials_ = 0;  // of explain_call
   int call_depth_ = 0;
   std::set<std::pair<uint32_t, std::string>> told_names_;  // unknown ones, by module

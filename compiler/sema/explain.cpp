@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kMaxTrials = 150;           // of one compilation
 constexpr size_t kMaxExplained = 8;       // reports
+constexpr const char* kTrialPath = "?";   // of instances that are made to try them
 constexpr uint64_t kTrialWork = 200'000;  // evaluated nodes of one trial
 
 }  // namespace
@@ -53,8 +54,10 @@ void Elaborator::explain_call(Frame& f, Span call, const std::vector<CallArg>& a
     default:
       break;
   }
-  if (explain_values(f, call, args, first, works) || explain_order(args, first, works)) return;
-  explain_layers(f, args, callee, first, works);
+  // What is right with the fix has nothing else to report.
+  if (explain_values(f, call, args, first, works) || explain_order(args, first, works) ||
+      explain_layers(f, args, callee, first, works))
+    diags_.forget_from(first + 1);
 }
 
 bool Elaborator::explain_values(Frame& f, Span call, const std::vector<CallArg>& args, size_t first,
@@ -151,7 +154,7 @@ bool Elaborator::explain_layers(Frame& f, const std::vector<CallArg>& args, Inst
       std::swap(others[i].value, others[i + 1].value);
       Instance* other = nullptr;
       const bool ok = quietly([&] {
-        other = instantiate(f, which->decl, others, which->path, which->prefix, made.call);
+        other = instantiate(f, which->decl, others, kTrialPath, which->prefix, made.call);
         return other != nullptr && fits(other);
       });
       if (!ok) continue;
@@ -195,8 +198,11 @@ bool Elaborator::explain_layers(Frame& f, const std::vector<CallArg>& args, Inst
   return false;
 }
 
-std::optional<std::string> Elaborator::type_for(Frame& f, NodeId type, const Type& actual) {
+std::optional<std::vector<std::string>> Elaborator::sizes_for(Frame& f, NodeId type, const Type& actual) {
   const ast::Ast& a = ast(f);
+  if (diags_.quiet() || !type || a.kind(type) != Kind::TypeTensor || trials_ > kMaxTrials) return {};
+  // What is shipped inside the program is not for its user to change.
+  if (f.module != 0 && !std::filesystem::exists(modules_[f.module].path)) return {};
   const auto old = a.children(type);
   const auto text_at = [&](NodeId n) { return std::string(diags_.sources().text(a.span(n))); };
   const auto value = [&](NodeId n) -> std::optional<Dim> {
@@ -225,7 +231,7 @@ std::optional<std::string> Elaborator::type_for(Frame& f, NodeId type, const Typ
   std::stable_sort(nearby.begin(), nearby.end(),
                    [&](NodeId x, NodeId y) { return distance(x) < distance(y); });
   if (nearby.size() > 40) nearby.resize(40);
-  std::string sizes;
+  std::vector<std::string> sizes;
   size_t next = 0;  // of the old sizes
   for (size_t i = 0; i < actual.dims.size(); ++i) {
     const Dim& want = actual.dims[i];
@@ -249,25 +255,72 @@ std::optional<std::string> Elaborator::type_for(Frame& f, NodeId type, const Typ
     if (word.empty())
       for (const auto& [local, v] : f.locals)
         if (v.is(Value::Kind::Int) && v.dim == want && is_symbol_name(local)) word = local;
-    // A size that has no name here yet gets that of its symbol.
-    if (word.empty() && want.as_symbol() && is_symbol_name(program_.text(want))) word = program_.text(want);
+    // A size that has no name here yet gets that of its symbol, or one that is free.
+    if (const auto symbol = want.as_symbol(); word.empty() && symbol) {
+      if (!unbacked_.contains(*symbol) && is_symbol_name(program_.text(want))) word = program_.text(want);
+      for (const char* free : {"N", "M", "K", "L"})
+        if (word.empty() && !lookup(f, free, {}) &&
+            std::find(sizes.begin(), sizes.end(), free) == sizes.end())
+          word = free;
+    }
     if (word.empty()) return {};
-    sizes += (i ? ", " : "") + word;
+    sizes.push_back(std::move(word));
   }
+  return sizes;
+}
+
+void Elaborator::note_declared(const Frame& f, const std::vector<plan::ValueId>& operands, size_t first) {
+  for (const plan::ValueId id : operands) {
+    if (id == plan::kNone) continue;
+    for (const plan::Op& op : f.builder->fn->ops) {
+      if (op.code != Opcode::Weight && op.code != Opcode::State) continue;
+      if (std::find(op.results.begin(), op.results.end(), id) == op.results.end()) continue;
+      const auto* const path = std::get_if<std::string>(&op.attrs[0]);
+      if (const auto it = path ? declared_at_.find(*path) : declared_at_.end(); it != declared_at_.end())
+        diags_.at(first).note(it->second, fmt::format("`{}` is declared here", *path));
+    }
+  }
+}
+
+void Elaborator::suggest_alone(Frame& f, NodeId size, size_t first) {
+  const ast::Ast& a = ast(f);
+  if (diags_.quiet() || diags_.all().size() <= first || a.kind(size) != Kind::Binary) return;
+  const diag::Diagnostic& d = diags_.all()[first];
+  const std::string word(diags_.sources().text(d.span));
+  if (d.id != diag::Id::UnknownName || !is_symbol_name(word)) return;
+  diags_.at(first)
+      .no_fix()
+      .help(fmt::format("a size that a signature names first stands alone: `{}`", word))
+      .fix(a.span(size), word);
+}
+
+bool Elaborator::told_misfit(const Frame& f, NodeId type,
+                             const std::optional<std::vector<std::string>>& sizes) {
+  return sizes && !told_types_.insert({{f.module, type}, *sizes}).second;
+}
+
+void Elaborator::suggest_type(diag::Engine::Builder& r, Frame& f, NodeId type,
+                              const std::optional<std::vector<std::string>>& sizes, const Type& actual) {
+  if (!sizes) return;
+  const ast::Ast& a = ast(f);
   const auto declared = dtype_named(f, type);
   std::string dtype(a.text(type));
   if (declared && *declared != actual.dtype && *declared != plan::DType::Stored)
     dtype = actual.dtype == act_ ? "act" : std::string(plan::name(actual.dtype));
-  return dtype + "[" + sizes + "]";
-}
-
-void Elaborator::suggest_type(diag::Engine::Builder& r, Frame& f, NodeId type, const Type& actual) {
-  if (diags_.quiet() || !type || ast(f).kind(type) != Kind::TypeTensor || trials_ > kMaxTrials) return;
-  // What is shipped inside the program is not for its user to change.
-  if (f.module != 0 && !std::filesystem::exists(modules_[f.module].path)) return;
-  const auto text = type_for(f, type, actual);
-  if (!text || *text == type_text(f, type)) return;
-  r.help(fmt::format("the value would fit `{}`", *text)).fix(span(f, type), *text);
+  const std::string text = fmt::format("{}[{}]", dtype, fmt::join(*sizes, ", "));
+  r.help(fmt::format("the value would fit `{}`", text));
+  const auto old = a.children(type);
+  if (dtype != a.text(type) || old.size() != sizes->size()) {
+    r.fix(a.span(type), text);
+    return;
+  }
+  bool noted = false;
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (diags_.sources().text(a.span(old[i])) == (*sizes)[i]) continue;
+    if (!noted) r.note(a.span(old[i]), fmt::format("`{}` would fit here", (*sizes)[i]));
+    noted = true;
+    r.fix(a.span(old[i]), (*sizes)[i]);
+  }
 }
 
 }  // namespace skdsl::sema

@@ -56,6 +56,7 @@ Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> 
     for (size_t i = 0; i < declared.size(); ++i) {
       if (!bind_param(inner, declared[i], (*matched)[i], at, what, true)) {
         ok = false;
+        add_member(self, declared[i], a.text(declared[i]), {});
         continue;
       }
       add_member(self, declared[i], a.text(declared[i]), inner.locals[std::string(a.text(declared[i]))]);
@@ -216,6 +217,7 @@ void Elaborator::declare_weight(Instance* self, NodeId node) {
     member = Value::named(Value::Kind::Weight, w.path);
     member.origin = a.span(node);
     weight_types_[w.path] = w.type;
+    declared_at_[w.path] = a.span(type);
     program_.weights.push_back(std::move(w));
   }
   add_member(self, node, name, std::move(member));
@@ -257,8 +259,9 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
           auto r = report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name),
                           describe(&f, items[i]), expected);
           r.note(a.span(type), "declared here");
-          if (is_tensor(f, items[i]))
-            suggest_type(r, f, type, type_of(f, to_ir(f, items[i], a.span(expr))));
+          if (!is_tensor(f, items[i])) return;
+          const Type actual = type_of(f, to_ir(f, items[i], a.span(expr)));
+          suggest_type(r, f, type, sizes_for(f, type, actual), actual);
         });
       const plan::ValueId id = ok ? to_tensor(f, items[i], a.span(expr)) : plan::kNone;
       ok = ok && id != plan::kNone;
@@ -266,6 +269,7 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
         const std::string path = join_path(self->path, name);
         results.push_back(id);
         weight_types_[path] = type_of(f, id);
+        if (const NodeId type = a.child(names[i], 0)) declared_at_[path] = a.span(type);
         program_.consts.push_back(
             {path, type_of(f, id), fn.name, static_cast<uint32_t>(i), loc(a.span(node))});
         member = Value::named(Value::Kind::Weight, path);
@@ -325,6 +329,7 @@ void Elaborator::declare_state(Instance* self, NodeId node) {
       member = Value::named(Value::Kind::State, s.path);
       member.origin = a.span(node);
       state_types_[s.path] = s.type;
+      declared_at_[s.path] = a.span(a.child(node, 0));
       if (s.rebound) rebound_states_.insert(s.path);
       program_.states.push_back(std::move(s));
     }
@@ -431,7 +436,7 @@ Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, 
       v.instance = instantiate(f, callee->decl, args, join_path(self->path, name), prefix, a.span(expr));
       if (diags_.all().size() > before && !diags_.quiet())
         explain_call(f, a.span(expr), args, nullptr, before, [&](const std::vector<CallArg>& others, Instance*) {
-          return instantiate(f, callee->decl, others, "", prefix, a.span(expr)) != nullptr;
+          return instantiate(f, callee->decl, others, "?", prefix, a.span(expr)) != nullptr;
         });
       return v.instance ? v : Value{};
     }

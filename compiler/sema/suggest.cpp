@@ -118,6 +118,7 @@ void Elaborator::suggest_key(diag::Engine::Builder& r, uint32_t module, NodeId p
   const ast::Ast& a = modules_[module].ast;
   const std::string name(a.text(param));
   r.note(a.name_span(param), "declared here");
+  if (diags_.quiet()) return;
   const std::string near = diag::nearest(name, config_order_);
   if (near.empty()) return;
   // The parameter and the key are spelled differently; the one that is used by its own spelling is right.

@@ -62,7 +62,9 @@ std::optional<Type> Elaborator::declared_tensor(Frame& f, NodeId type, bool bind
       dims.push_back(symbol);
       continue;
     }
+    const size_t before = diags_.all().size();
     const auto dim = as_dim(eval(f, d), a.span(d), "a size");
+    if (!dim && bind_symbols) suggest_alone(f, d, before);
     if (dim && dim->is_constant() && dim->constant() < 0) {
       report(a.span(d), diag::Id::BadValue, fmt::format("size {} is negative", dim->constant()));
       ok = false;
@@ -156,7 +158,9 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
       f.locals[std::string(a.text(d))] = Value::integer(actual.dims[i]);
       continue;
     }
+    const size_t before = diags_.all().size();
     const auto want = as_dim(eval(f, d), a.span(d), "a size");
+    if (!want) suggest_alone(f, d, before);
     if (!want) return false;
     if (*want == actual.dims[i]) continue;
     bool unknown = false;

@@ -71,7 +71,13 @@ std::vector<sema::Options> ways(const std::string& text) {
   return out;
 }
 
-bool clean(const Program& p) { return !check(p, p.text)->diags.has_errors(); }
+bool clean(const Program& p) {
+  const auto c = check(p, p.text);
+  // A program with errors of its own is worth a look.
+  for (const auto& d : c->diags.all())
+    if (d.severity == diag::Severity::Error) fmt::print("{}: {}", p.name, diag::to_human(d, c->sources, false));
+  return !c->diags.has_errors();
+}
 
 void add_library(const fs::path& folder, const std::string& wanted, const std::string& text,
                  std::vector<Program>& out) {
