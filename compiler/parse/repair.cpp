@@ -41,10 +41,15 @@ class Changes {
   std::vector<Change> list_;
 };
 
-bool repairable(diag::Id id) {
-  return id == diag::Id::SyntaxError || id == diag::Id::UnbalancedBracket ||
-         id == diag::Id::SuperKernelUnbalanced || id == diag::Id::UnknownCharacter ||
-         id == diag::Id::UnclosedString;
+/// Whether the problem is about a token that does not go on. Others know what is wrong already.
+bool repairable(const Problem& p) {
+  if (p.id != diag::Id::SyntaxError)
+    return p.id == diag::Id::UnbalancedBracket || p.id == diag::Id::SuperKernelUnbalanced ||
+           p.id == diag::Id::UnknownCharacter || p.id == diag::Id::UnclosedString;
+  const std::string& message = p.args[0];
+  const auto says = [&](std::string_view part) { return message.find(part) != std::string::npos; };
+  return (message.starts_with("expected ") && says(" before ")) || message.starts_with("unexpected ") ||
+         message.starts_with("unknown keyword") || says(" stands in ");
 }
 
 std::string changed(std::string_view text, const Candidate& c) {
@@ -69,12 +74,12 @@ class Repairer {
     while (told.size() < kMaxRepairs && hopeless < now.size() && hopeless < kMaxRepairs) {
       const Problem first = now.list()[hopeless];
       Problems left;
-      const auto best = repairable(first.id) ? find(first, now.size(), left) : std::nullopt;
+      const auto best = repairable(first) ? find(first, now.size(), left) : std::nullopt;
       if (!best) {
         ++hopeless;
         continue;
       }
-      Problem p = described(first, *best);
+      Problem p = described(first, *best, now.size() - left.size());
       p.edits.push_back({{file_, best->begin, best->end}, best->text});
       changes.back(p);
       told.push_back(std::move(p));
@@ -108,7 +113,8 @@ class Repairer {
         const std::string text = changed(text_, c);
         Problems found;
         trial_(text, found);
-        if (found.size() > fewest || found.size() >= problems) continue;
+        // A later group has to be better than an earlier one.
+        if (found.size() > fewest || (good.empty() && found.size() == fewest)) continue;
         if (found.size() < fewest) good.clear();
         fewest = found.size();
         // Where layout leaves several places for a bracket, calls of known functions decide.
@@ -135,7 +141,7 @@ class Repairer {
     return fmt::format("`{}`", text_.substr(begin, end - begin));
   }
 
-  Problem described(const Problem& first, const Candidate& c) {
+  Problem described(const Problem& first, const Candidate& c, size_t removed) {
     Problem p = first;
     std::erase_if(p.helps, [](const std::string& help) { return help.starts_with("did you mean"); });
     const Span place{file_, c.begin, c.end};
@@ -144,15 +150,28 @@ class Repairer {
       p = {place, diag::Id::SyntaxError, {std::move(message)}, {}, {}, {}};
     };
     switch (c.slip) {
+      case Slip::OtherKeyword:
+        // That some other keyword would do does not make this one wrong, unless several problems come from
+        // it.
+        if (removed < 2) {
+          p.helps.push_back(fmt::format("`{}` would fit in place of {}", c.text, word(c.begin, c.end)));
+          break;
+        }
+        [[fallthrough]];
       case Slip::Keyword:
         elsewhere(fmt::format("{} does not fit here", word(c.begin, c.end)));
         p.helps.push_back(fmt::format("did you mean `{}`?", c.text));
         break;
       case Slip::Operator: {
+        const bool plain = first.args[0].starts_with("expected an expression") ||
+                           first.args[0].starts_with("expected newline") ||
+                           first.args[0].starts_with("unexpected");
+        if (first.id != diag::Id::SyntaxError || !plain) break;
         const size_t from = text_.find_first_not_of(" \t\n", c.begin);
         auto begin = static_cast<uint32_t>(std::min<size_t>(from, c.end));
         if (!c.text.empty())  // an operand behind the operator, not the operator itself
-          for (begin = c.begin; begin > 0 && std::isspace(static_cast<unsigned char>(text_[begin - 1])) == 0;) --begin;
+          for (begin = c.begin; begin > 0 && std::isspace(static_cast<unsigned char>(text_[begin - 1])) == 0;)
+            --begin;
         const std::string op = word(begin, c.end);
         const bool behind = first.span.begin >= c.end;
         p = {{file_, begin, c.end},
@@ -170,7 +189,6 @@ class Repairer {
       case Slip::Character:
         break;
       case Slip::Surplus:
-        elsewhere(fmt::format("unexpected {}", word(c.begin, c.end)));
         p.helps.push_back(fmt::format("leave {} out", word(c.begin, c.end)));
         break;
       case Slip::Missing:
@@ -194,7 +212,11 @@ class Repairer {
     const auto before = [&](uint32_t x) {
       return x <= c.begin ? x : x - static_cast<uint32_t>(c.text.size()) + (c.end - c.begin);
     };
-    const Span there{file_, before(tokens[other].begin), before(tokens[other].end)};
+    Span there{file_, before(tokens[other].begin), before(tokens[other].end)};
+    // Of several equal brackets the one that was seen first speaks.
+    if (p.id == diag::Id::UnbalancedBracket &&
+        text_.substr(p.span.begin, p.span.end - p.span.begin) == text_.substr(there.begin, there.end - there.begin))
+      there = p.span;
     const size_t neighbour = opens ? std::min(i + 1, tokens.size() - 1) : i - std::min<size_t>(i, 1);
     const Span gap{file_, before(tokens[neighbour].begin), before(tokens[neighbour].end)};
     p = {there,

@@ -32,7 +32,8 @@ struct Placed {
 };
 std::vector<Placed> place_tokens(std::string_view text, Lexer& lexer);
 
-enum class Slip : uint8_t { Keyword, Operator, Bracket, Character, Surplus, Missing };
+/// Keyword: a near one or a foreign word; OtherKeyword: any.
+enum class Slip : uint8_t { Keyword, OtherKeyword, Operator, Bracket, Character, Surplus, Missing };
 struct Candidate {
   Slip slip = Slip::Keyword;
   uint32_t begin = 0;  // bytes that are replaced

@@ -183,8 +183,7 @@ class Finder {
   std::vector<size_t> suspects() const {
     std::vector<size_t> out;
     const auto add = [&](size_t i) {
-      if (i < tokens_.size() && (is_word(tokens_[i].type) || tokens_[i].type == T::BAD) &&
-          std::find(out.begin(), out.end(), i) == out.end())
+      if (i < tokens_.size() && is_word(tokens_[i].type) && std::find(out.begin(), out.end(), i) == out.end())
         out.push_back(i);
     };
     add(at_);
@@ -245,8 +244,7 @@ class Finder {
       group_.push_back({Slip::Operator, from, tokens_[i].end, "", rank});
     };
     // Numbers are mostly compared with zero; without its comparison a condition is none.
-    if (at_ > 0)
-      switch (tokens_[at_ - 1].type) {
+    if (at_ > 0) switch (tokens_[at_ - 1].type) {
         case T::LT:
         case T::GT:
         case T::LE:
@@ -272,7 +270,7 @@ class Finder {
     for (size_t k = 0; k < places.size() && k < 6; ++k) {
       for (const std::string& keyword : keywords()) {
         // A keyword takes the place of a keyword, or of a word that no keyword goes without.
-        replace(places[k], keyword, Slip::Keyword, rank + (tokens_[places[k]].type == T::IDENT ? 1 : 0));
+        replace(places[k], keyword, Slip::OtherKeyword, rank + (tokens_[places[k]].type == T::IDENT ? 1 : 0));
       }
       rank += 2;
     }

@@ -50,6 +50,7 @@ void Elaborator::explain_call(Frame& f, Span call, const std::vector<CallArg>& a
     case diag::Id::UnknownType:
     case diag::Id::UnknownArgument:
     case diag::Id::RecursiveCall:
+    case diag::Id::DivisionByZero:
       return;
     default:
       break;

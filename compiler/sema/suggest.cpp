@@ -88,7 +88,9 @@ void Elaborator::suggest(diag::Engine::Builder& r, uint32_t module, Span at, std
   if (near.empty() || diags_.quiet()) return;
   const ast::Ast& a = modules_[module].ast;
   const Sightings of_near = sight(a, near);
-  if (of_near.definitions.size() == 1 && of_near.uses.empty()) {
+  const Sightings of_written = sight(a, written);
+  const bool several = of_written.uses.size() > 1 || !at || at.file != modules_[module].file;
+  if (of_near.definitions.size() == 1 && of_near.uses.empty() && several) {
     const Span definition = of_near.definitions[0];
     r.help(fmt::format(
         "did you mean `{}`? Nothing uses that name, so the definition may be what is misspelled", near));
@@ -101,7 +103,6 @@ void Elaborator::suggest(diag::Engine::Builder& r, uint32_t module, Span at, std
   if (!of_near.definitions.empty()) r.note(of_near.definitions[0], fmt::format("`{}` is defined here", near));
   if (!at) return;
   // A name that the file defines nowhere is unknown wherever it stands.
-  const Sightings of_written = sight(a, written);
   const bool everywhere =
       of_written.definitions.empty() &&
       std::find(of_written.uses.begin(), of_written.uses.end(), at) != of_written.uses.end();
