@@ -70,8 +70,28 @@ Engine::Builder& Engine::Builder::fix(Span span, std::string text) {
   return *this;
 }
 
+Engine::Builder& Engine::Builder::no_fix() {
+  if (index_ < engine_->all_.size()) engine_->all_[index_].fix = {};
+  return *this;
+}
+
+Engine::Builder& Engine::Builder::did_you_mean(Span span, std::string_view near, std::string written) {
+  if (near.empty()) return *this;
+  help(fmt::format("did you mean `{}`?", written.empty() ? near : std::string_view(written)));
+  if (span) fix(span, written.empty() ? std::string(near) : std::move(written));
+  return *this;
+}
+
+void Engine::forget_from(size_t index) {
+  for (; all_.size() > index; all_.pop_back()) errors_ -= all_.back().severity == Severity::Error;
+}
+
 Engine::Builder Engine::add(Span span, Id id, std::string message) {
   constexpr size_t kNowhere = static_cast<size_t>(-1);
+  if (quiet_ > 0) {
+    dropped_ += rule(id).severity == Severity::Error;
+    return {this, kNowhere};
+  }
   if (!seen_.emplace(span.file, span.begin, span.end, static_cast<uint16_t>(id), message).second) {
     return {this, kNowhere};
   }

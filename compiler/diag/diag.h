@@ -83,6 +83,11 @@ class Engine {
     /// The edit that removes the cause; a second one joins the first. As trustworthy as the rule's row says,
     /// where the row says None: Unsafe.
     Builder& fix(Span span, std::string text);
+    /// Takes back the edits that it has.
+    Builder& no_fix();
+    /// The help "did you mean `near`?" and the edit for it; nothing when `near` is empty. `written` is what
+    /// the edit writes, where that is not `near` itself.
+    Builder& did_you_mean(Span span, std::string_view near, std::string written = {});
 
    private:
     friend class Engine;
@@ -99,6 +104,26 @@ class Engine {
   /// Reports beyond kMaxPerId of one id, which are counted and not kept.
   size_t omitted() const { return omitted_; }
   static constexpr size_t kMaxPerId = 200;
+
+  /// While one lives, reports are dropped: for trying whether something would be right.
+  class Quiet {
+   public:
+    explicit Quiet(Engine& engine) : engine_(engine) { ++engine_.quiet_; }
+    ~Quiet() { --engine_.quiet_; }
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+   private:
+    Engine& engine_;
+  };
+  bool quiet() const { return quiet_ > 0; }
+  /// Errors that were dropped so far.
+  size_t dropped() const { return dropped_; }
+  /// The report number `index` of all(), to add to it.
+  Builder at(size_t index) { return {this, index}; }
+
+  /// Forgets the reports from number `index` on: they only followed from an earlier one.
+  void forget_from(size_t index);
 
   bool has_errors() const { return errors_ > 0; }
   size_t errors() const { return errors_; }
@@ -117,6 +142,8 @@ class Engine {
   std::vector<size_t> per_id_;
   size_t errors_ = 0;
   size_t omitted_ = 0;
+  int quiet_ = 0;
+  size_t dropped_ = 0;
 };
 
 /// As on the terminal: header, source excerpt with carets, notes, help.

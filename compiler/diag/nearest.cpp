@@ -8,9 +8,9 @@
 namespace skdsl::diag {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // Nobody misspells by more than a few letters; the bound keeps long words cheap.
-  size_t limit = std::min<size_t>(word.size() / 3, 8);
-  if (limit == 0) return {};
+  // Nobody misspells by more than a few letters; the bound keeps long words cheap. One letter is like any other.
+  if (word.size() < 2) return {};
+  size_t limit = std::clamp<size_t>(word.size() / 3, 1, 8);
   const std::string* best = nullptr;
   for (const std::string& candidate : candidates) {
     if (candidate == word) continue;

@@ -10,6 +10,7 @@
 
 #include "antlr4-runtime.h"
 #include "compiler/parse/piece.h"
+#include "compiler/parse/repair.h"
 
 namespace skdsl::parse {
 namespace {
@@ -347,8 +348,12 @@ class FileParser {
 ast::Ast parse(uint32_t file, diag::Engine& diags) {
   Problems problems;
   ast::Ast ast;
+  const std::string_view text = diags.sources().text(file);
   try {
-    ast = FileParser(file, diags.sources().text(file), problems).run();
+    ast = FileParser(file, text, problems).run();
+    if (problems.size() > 0)
+      repair(text, file, [&](std::string_view changed, Problems& found) { (void)FileParser(file, changed, found).run(); },
+             problems);
   } catch (const std::exception& e) {
     // ANTLR's exceptions end here.
     problems.syntax({file, 0, 0}, fmt::format("the parser gave up: {}", e.what()));

@@ -145,19 +145,20 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
   return out;
 }
 
+void Problems::sort() {
+  std::stable_sort(list_.begin(), list_.end(),
+                   [](const Problem& a, const Problem& b) { return a.span.begin < b.span.begin; });
+}
+
 void Problems::report(diag::Engine& diags) {
-  std::vector<size_t> order(list_.size());
-  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::pair(list_[a].span.begin, a) < std::pair(list_[b].span.begin, b);
-  });
-  for (const size_t i : order) {
-    Problem& p = list_[i];
+  sort();
+  for (Problem& p : list_) {
     auto builder = p.args.empty()       ? diags.report(p.span, p.id)
                    : p.args.size() == 1 ? diags.report(p.span, p.id, p.args[0])
                                         : diags.report(p.span, p.id, p.args[0], p.args[1]);
     for (diag::Note& note : p.notes) builder.note(note.span, std::move(note.text));
     for (std::string& help : p.helps) builder.help(std::move(help));
+    for (diag::Edit& edit : p.edits) builder.fix(edit.span, std::move(edit.text));
   }
   list_.clear();
 }

@@ -48,6 +48,7 @@ struct Problem {
   std::vector<std::string> args;  // one for each {} of the wording
   std::vector<diag::Note> notes;
   std::vector<std::string> helps;
+  std::vector<diag::Edit> edits;  // that remove the cause
 };
 
 class Problems {
@@ -55,13 +56,16 @@ class Problems {
   /// More syntax errors than this in one file are not looked for.
   static constexpr size_t kMax = 100;
   Problem& add(Span span, diag::Id id, std::vector<std::string> args) {
-    return list_.emplace_back(Problem{span, id, std::move(args), {}, {}});
+    return list_.emplace_back(Problem{span, id, std::move(args), {}, {}, {}});
   }
   Problem& syntax(Span span, std::string message) {
     return add(span, diag::Id::SyntaxError, {std::move(message)});
   }
   bool full() const { return list_.size() >= kMax; }
   size_t size() const { return list_.size(); }
+  std::vector<Problem>& list() { return list_; }
+  /// Sorts by place.
+  void sort();
   void report(diag::Engine& diags);
 
  private:

@@ -37,16 +37,23 @@ Value Elaborator::eval_call(Frame& f, NodeId node) {
     if (!found) {
       eval_args(f, node);
       const std::string_view name = a.text(callee_node);
+      if (known_unknown(f.module, name)) return {};
       auto r = report(a.span(callee_node), diag::Id::UnknownOp, name);
-      std::vector<std::string> candidates = modules_.names(f.module);
+      std::vector<std::string> candidates;
+      for (const auto& [local, value] : f.locals)
+        if (value.is(Value::Kind::Instance) || value.is(Value::Kind::Method)) candidates.push_back(local);
+      if (f.self)
+        for (const auto& [member, value] : f.self->members)
+          if (value.is(Value::Kind::Instance) || value.is(Value::Kind::Method)) candidates.push_back(member);
+      for (std::string& declared : modules_.names(f.module)) candidates.push_back(std::move(declared));
+      for (const std::string_view fn : kFunctions) candidates.emplace_back(fn);
+      for (const DTypeName& dtype : kDTypeNames) candidates.emplace_back(dtype.skdsl);
       for (const OpInfo& op : kOps)
         if (is_callable(op)) candidates.emplace_back(op.name);
-      if (f.self)
-        for (const auto& [member, value] : f.self->members) candidates.push_back(member);
       if (const std::string home = modules_.shipped_home_of(name); !home.empty())
         r.help(fmt::format("the standard library has it: import \"{}\"", home));
-      else if (const std::string near = diag::nearest(name, candidates); !near.empty())
-        r.help(fmt::format("did you mean `{}`?", near));
+      else
+        suggest(r, f.module, a.span(callee_node), name, diag::nearest(name, candidates));
       return {};
     }
     callee = std::move(*found);
@@ -55,6 +62,25 @@ Value Elaborator::eval_call(Frame& f, NodeId node) {
   }
   std::vector<CallArg> args = eval_args(f, node);
   if (callee.poison()) return {};
+  if (std::any_of(args.begin(), args.end(), [](const CallArg& x) { return x.value.poison(); })) return {};
+  const size_t before = diags_.all().size();
+  Value result = dispatch(f, node, callee, args);
+  if (diags_.all().size() > before && !diags_.quiet()) {
+    const bool of_instance = callee.is(Value::Kind::Instance) || callee.is(Value::Kind::Method);
+    explain_call(f, at, args, of_instance ? callee.instance : nullptr, before,
+                 [&](const std::vector<CallArg>& others, Instance* instance) {
+                   Value other = callee;
+                   if (instance) other.instance = instance;
+                   return !dispatch(f, node, other, others).poison();
+                 });
+  }
+  return result;
+}
+
+Value Elaborator::dispatch(Frame& f, NodeId node, const Value& callee, std::vector<CallArg> args) {
+  const ast::Ast& a = ast(f);
+  const NodeId callee_node = a.child(node, 0);
+  const Span at = a.span(node);
   const bool poison =
       std::any_of(args.begin(), args.end(), [](const CallArg& x) { return x.value.poison(); });
 
@@ -178,8 +204,8 @@ std::optional<std::vector<std::optional<CallArg>>> Elaborator::match_params(cons
         auto r = report(arg.name_span, diag::Id::UnknownArgument, what, arg.name);
         std::vector<std::string> names;
         for (const NodeId p : declared) names.emplace_back(a.text(p));
-        if (const std::string near = diag::nearest(arg.name, names); !near.empty())
-          r.help(fmt::format("did you mean `{}`?", near));
+        // The module of the declaration is that of its file.
+        suggest(r, module_of(a), arg.name_span, arg.name, diag::nearest(arg.name, names));
         ok = false;
         continue;
       }
@@ -196,7 +222,7 @@ std::optional<std::vector<std::optional<CallArg>>> Elaborator::match_params(cons
   return out;
 }
 
-bool Elaborator::bind_param(Frame& callee, NodeId param, std::optional<CallArg> arg, Span at,
+bool Elaborator::bind_param(Frame& callee, NodeId param, const std::optional<CallArg>& arg, Span at,
                             const std::string& what, bool from_config) {
   const ast::Ast& a = ast(callee);
   const std::string name(a.text(param));
@@ -204,7 +230,7 @@ bool Elaborator::bind_param(Frame& callee, NodeId param, std::optional<CallArg> 
   Value v;
   Span where = at;
   if (arg) {
-    v = std::move(arg->value);
+    v = arg->value;
     where = arg->span;
   } else if (initial) {
     v = eval(callee, initial);
@@ -212,15 +238,28 @@ bool Elaborator::bind_param(Frame& callee, NodeId param, std::optional<CallArg> 
   } else if (from_config && config_.contains(name)) {
     v = config_value(name, at);
   } else {
+    callee.locals[name] = {};
+    if (from_config && known_unknown(callee.module, what + name)) return false;
     auto r = report(at, diag::Id::MissingArgument, what, name);
-    if (from_config)
+    if (from_config) {
       r.note(fmt::format("it has no default, and the configuration has no key `{}` either", name));
+      suggest_key(r, callee.module, param);
+      if (!diags_.quiet()) told_names_.emplace(callee.module, what + name);
+    }
     return false;
   }
   const bool ok = unify(callee, type, v, where, [&](const std::string& expected) {
+    std::optional<Type> actual;
+    if (is_tensor(callee, v)) actual = type_of(callee, to_ir(callee, v, where));
+    const auto sizes = actual ? sizes_for(callee, type, *actual) : std::nullopt;
+    if (told_misfit(callee, type, sizes)) return;
     auto r = report(where, diag::Id::ArgumentShape, name, what, describe(&callee, v), expected);
     if (v.origin && v.origin != where) r.note(v.origin, "the value comes from here");
     r.note(a.span(param), "declared here");
+    if (!actual) return;
+    note_made(r, producer(callee, v));
+    note_made(r, callee.self);
+    suggest_type(r, callee, type, sizes, *actual);
   });
   callee.locals[name] = ok ? v : Value{};
   return ok;
@@ -243,9 +282,18 @@ bool Elaborator::check_result(Frame& callee, NodeId result_type, NodeId decl, co
                      found += (found.empty() ? "(" : ", ") + describe(&callee, item);
                    found += ")";
                  }
-                 report(before.origin ? before.origin : a.span(decl), diag::Id::ResultShape, what, found,
-                        expected)
-                     .note(a.span(result_type), "declared here");
+                 const Value misfit = misfit_value_;
+                 const NodeId type = misfit_type_;
+                 std::optional<Type> actual;
+                 if (is_tensor(callee, misfit)) actual = type_of(callee, to_ir(callee, misfit, before.origin));
+                 const auto sizes = actual ? sizes_for(callee, type, *actual) : std::nullopt;
+                 if (told_misfit(callee, type, sizes)) return;
+                 auto r = report(before.origin ? before.origin : a.span(decl), diag::Id::ResultShape, what, found,
+                                 expected);
+                 r.note(a.span(result_type), "declared here");
+                 if (!actual) return;
+                 note_made(r, producer(callee, misfit));
+                 suggest_type(r, callee, type, sizes, *actual);
                });
 }
 
@@ -267,7 +315,7 @@ Value Elaborator::call_function(Frame& f, NodeRef decl, Instance* self, std::vec
   bool ok = true;
   const auto params = a.children(a.child(decl.node, 0));
   for (size_t i = 0; i < params.size(); ++i)
-    ok &= bind_param(callee, params[i], std::move((*matched)[i]), at, what, false);
+    ok &= bind_param(callee, params[i], (*matched)[i], at, what, false);
   if (!ok) return {};
   ++call_depth_;
   exec_block(callee, a.child(decl.node, 2));
@@ -442,7 +490,7 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
       if (arg && arg->value.is(Value::Kind::Ir)) arg->value = add_param(arg->value.origin ? arg->value.origin : arg->span);
       if (arg && arg->value.is(Value::Kind::Step))
         for (Value& field : arg->value.items) field = add_param(arg->span);
-      ok &= bind_param(inner, params[i], std::move(arg), at, what, false);
+      ok &= bind_param(inner, params[i], arg, at, what, false);
     }
     if (!ok) {
       program_.functions.pop_back();

@@ -67,7 +67,7 @@ std::optional<plan::Attr> Elaborator::to_attr(Frame& f, const OpInfo& op, const 
       auto r = report(at, diag::Id::BadValue, fmt::format("{} is \"{}\"", what, *s));
       r.note(fmt::format("it can be {}", fmt::join(choices, ", ")));
       if (const std::string near = diag::nearest(*s, choices); !near.empty())
-        r.help(fmt::format("did you mean \"{}\"?", near));
+        r.did_you_mean(at, near, fmt::format("\"{}\"", near));
       return {};
     }
   }
@@ -109,7 +109,7 @@ Value Elaborator::call_op(Frame& f, Opcode code, std::vector<CallArg> args, Span
       std::vector<std::string> names;
       for (const Param& x : op.params) names.emplace_back(x.name);
       if (const std::string near = diag::nearest(a.name, names); !near.empty())
-        r.help(fmt::format("did you mean `{}`?", near));
+        r.did_you_mean(a.name_span, near);
       else
         r.note(fmt::format("its parameters are {}", fmt::join(names, ", ")));
       ok = false;

@@ -116,8 +116,7 @@ void Elaborator::check_settings() {
     std::vector<std::string> names = known;
     if (s.section == "custom_params")
       for (std::string& name : config::key_names("custom_params")) names.push_back(std::move(name));
-    if (const std::string near = diag::nearest(s.key, names); !near.empty())
-      r.help(fmt::format("did you mean `{}`?", near));
+    suggest(r, 0, s.key_span, s.key, diag::nearest(s.key, names));
   }
 }
 

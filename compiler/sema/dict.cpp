@@ -48,11 +48,14 @@ void Elaborator::dict_set(Value& dict, std::string_view key, Value v) {
 
 Value Elaborator::dict_member(const Value& dict, std::string_view key, Span at) {
   if (const Value* v = dict_find(dict, key)) return *v;
+  const auto quoted = [&](const std::string& near) {  // d.key or d["key"]
+    return diags_.sources().text(at).starts_with('"') ? fmt::format("\"{}\"", near) : near;
+  };
   auto r = report(at, diag::Id::UnknownMember, "a dict", key);
   std::vector<std::string> names;
   for (size_t i = 0; i < dict.items.size(); i += 2) names.push_back(dict.items[i].text);
   if (const std::string near = diag::nearest(key, names); !near.empty())
-    r.help(fmt::format("did you mean `{}`?", near));
+    r.did_you_mean(at, near, quoted(near));
   else
     r.help(fmt::format("`get(d, \"{}\", otherwise)` gives another value where it is absent", key));
   return {};

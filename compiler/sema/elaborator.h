@@ -144,6 +144,7 @@ class Elaborator {
 
   // ---- call.cpp
   Value eval_call(Frame& f, ast::NodeId node);
+  Value dispatch(Frame& f, ast::NodeId node, const Value& callee, std::vector<CallArg> args);
   std::vector<CallArg> eval_args(Frame& f, ast::NodeId call);
   Value call_op(Frame& f, Opcode op, std::vector<CallArg> args, Span span);
   std::optional<plan::Attr> to_attr(Frame& f, const OpInfo& op, const Param& p, const Value& v, Span span);
@@ -154,7 +155,7 @@ class Elaborator {
   std::optional<std::vector<std::optional<CallArg>>> match_params(const ast::Ast& a, ast::NodeId params,
                                                                   std::vector<CallArg> args, Span span,
                                                                   const std::string& what);
-  bool bind_param(Frame& callee, ast::NodeId param, std::optional<CallArg> arg, Span span,
+  bool bind_param(Frame& callee, ast::NodeId param, const std::optional<CallArg>& arg, Span span,
                   const std::string& what, bool from_config);
   bool check_result(Frame& callee, ast::NodeId result_type, ast::NodeId decl, const std::string& what);
   Value make_step(Frame& f, std::vector<CallArg> args, Span span);
@@ -225,6 +226,43 @@ class Elaborator {
   size_t phase_step_fields(plan::Phase phase) const;
   ast::NodeId phase_node(const Instance& instance, std::string_view word) const;
 
+  // ---- explain.cpp: what a call that failed was most likely meant to be
+  /// Tries the call with arguments swapped, left out or replaced, and with the layers that take part made with
+  /// swapped arguments; what works becomes the fix of the report number `first`. `works` says whether the call
+  /// is right with other arguments or another callee.
+  using Works = std::function<bool(const std::vector<CallArg>&, Instance* callee)>;
+  void explain_call(Frame& f, Span call, const std::vector<CallArg>& args, Instance* callee, size_t first,
+                    const Works& works);
+  bool explain_values(Frame& f, Span call, const std::vector<CallArg>& args, size_t first, const Works& works);
+  bool explain_order(const std::vector<CallArg>& args, size_t first, const Works& works);
+  bool explain_layers(Frame& f, const std::vector<CallArg>& args, Instance* callee, size_t first, const Works& works);
+  /// Whether something can be done without a report; leaves the budget as it was.
+  bool quietly(const std::function<bool()>& what);
+  /// The layer whose call made a value, or null.
+  Instance* producer(const Frame& f, const Value& v) const;
+  void note_made(diag::Engine::Builder& r, const Instance* instance);
+  /// Makes the declared type fit the value that is there, in the words of the declaration.
+  void suggest_type(diag::Engine::Builder& r, Frame& f, ast::NodeId type,
+                    const std::optional<std::vector<std::string>>& sizes, const plan::Type& actual);
+  /// The sizes of a type in the words of a declaration; nothing where they have none.
+  std::optional<std::vector<std::string>> sizes_for(Frame& f, ast::NodeId type, const plan::Type& actual);
+  /// Adds to the report number `first` where the weights and states among the operands are declared.
+  void note_declared(const Frame& f, const std::vector<plan::ValueId>& operands, size_t first);
+  /// A size of a signature that holds an unknown symbol: only one that stands alone is bound.
+  void suggest_alone(Frame& f, ast::NodeId size, size_t first);
+  /// Whether a declared type was reported before for the same reason.
+  bool told_misfit(const Frame& f, ast::NodeId type, const std::optional<std::vector<std::string>>& sizes);
+
+  // ---- suggest.cpp: which name was meant
+  /// Adds "did you mean `near`?" with its edit to a report about `written`, and where `near` is defined; when
+  /// only the definition can be wrong, the edit is there.
+  void suggest(diag::Engine::Builder& r, uint32_t module, Span at, std::string_view written, const std::string& near);
+  /// The same for a parameter that neither a call nor the configuration gives.
+  void suggest_key(diag::Engine::Builder& r, uint32_t module, ast::NodeId param);
+  /// Whether an unknown name has been reported with an edit for all its uses.
+  bool known_unknown(uint32_t module, std::string_view name) const;
+  uint32_t module_of(const ast::Ast& a) const;
+
   // ---- shared
   const ast::Ast& ast(const Frame& f) const { return modules_[f.module].ast; }
   Span span(const Frame& f, ast::NodeId node) const { return ast(f).span(node); }
@@ -263,7 +301,20 @@ class Elaborator {
   std::map<std::string, std::string>
       phase_functions_;  // (path, phase, argument types) -> function, for scripts
   std::map<std::string, int> name_counts_;
+  struct Made {
+    Span call;
+    std::vector<CallArg> args;
+  };
+  std::map<const Instance*, Made> made_;  // how each instance was made
+  std::map<std::string, Instance*, std::less<>> by_path_;
+  ast::NodeId misfit_type_ = 0;  // what unify compared when it failed last
+  Value misfit_value_;
+  std::map<std::string, Span, std::less<>> declared_at_;  // the types of weights, consts and states
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> told_ops_;  // places of operators that did not fit
+  std::set<std::pair<std::pair<uint32_t, ast::NodeId>, std::vector<std::string>>> told_types_;
+  int trials_ = 0;  // of explain_call
   int call_depth_ = 0;
+  std::set<std::pair<uint32_t, std::string>> told_names_;  // unknown ones, by module
   uint64_t work_ = 0;
   bool work_reported_ = false;
 };

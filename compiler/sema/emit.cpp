@@ -73,7 +73,20 @@ Value Elaborator::emit_inferred(Frame& f, Opcode code, std::vector<ValueId> oper
   call.span = at;
   call.operand_spans = std::move(operand_spans);
   call.attr_spans = std::move(attr_spans);
-  auto types = ops::infer(call);
+  // What does not fit in one instance of a layer does not fit in the others.
+  const bool told = told_ops_.contains({at.file, at.begin, at.end});
+  const size_t before = diags_.all().size();
+  std::optional<std::vector<Type>> types;
+  if (told) {
+    const diag::Engine::Quiet quiet(diags_);
+    types = ops::infer(call);
+  } else {
+    types = ops::infer(call);
+  }
+  if (!types && !diags_.quiet() && diags_.all().size() > before) {
+    told_ops_.insert({at.file, at.begin, at.end});
+    note_declared(f, operands, before);
+  }
   if (!types) return {};
   for (Type& t : *types) t = with_fresh_symbols(std::move(t));
   emit_checks(f, call.checks, at);

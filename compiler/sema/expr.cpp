@@ -145,14 +145,19 @@ std::optional<Value> Elaborator::lookup(Frame& f, std::string_view name, Span us
 }
 
 void Elaborator::report_unknown_name(Frame& f, std::string_view name, Span at) {
-  std::vector<std::string> candidates = modules_.names(f.module);
+  // What is near comes first: of equally similar names the first is taken.
+  std::vector<std::string> candidates;
   for (const auto& [local, value] : f.locals) candidates.push_back(local);
   if (f.self)
     for (const auto& [member, value] : f.self->members) candidates.push_back(member);
+  for (std::string& declared : modules_.names(f.module)) candidates.push_back(std::move(declared));
   if (f.module == 0) candidates.insert(candidates.end(), config_order_.begin(), config_order_.end());
   candidates.insert(candidates.end(), std::begin(config::kBuiltinNames), std::end(config::kBuiltinNames));
   for (const OpInfo& op : kOps) candidates.emplace_back(op.name);
   for (const std::string_view fn : kFunctions) candidates.emplace_back(fn);
+  for (const DTypeName& dtype : kDTypeNames) candidates.emplace_back(dtype.skdsl);
+  candidates.emplace_back("act");
+  if (known_unknown(f.module, name)) return;
   auto r = report(at, diag::Id::UnknownName, name);
   if (f.one_branch.contains(std::string(name))) {
     r.note(
@@ -161,8 +166,8 @@ void Elaborator::report_unknown_name(Frame& f, std::string_view name, Span at) {
                     name));
   } else if (const std::string home = modules_.shipped_home_of(name); !home.empty()) {
     r.help(fmt::format("the standard library has it: import \"{}\"", home));
-  } else if (const std::string near = diag::nearest(name, candidates); !near.empty()) {
-    r.help(fmt::format("did you mean `{}`?", near));
+  } else {
+    suggest(r, f.module, at, name, diag::nearest(name, candidates));
   }
 }
 
@@ -205,10 +210,14 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
   const Value base = eval(f, a.child(node, 0));
   if (base.poison()) return {};
   const std::string_view name = a.text(node);
-  const auto unknown = [&](const std::string& what, const std::vector<std::string>& candidates) {
+  const auto unknown = [&](const std::string& what, const std::vector<std::string>& candidates,
+                           std::optional<uint32_t> home = {}) {
     auto r = report(a.name_span(node), diag::Id::UnknownMember, what, name);
-    if (const std::string near = diag::nearest(name, candidates); !near.empty())
-      r.help(fmt::format("did you mean `{}`?", near));
+    const std::string near = diag::nearest(name, candidates);
+    if (home)
+      suggest(r, *home, a.name_span(node), name, near);
+    else
+      r.did_you_mean(a.name_span(node), near);
     return Value{};
   };
   switch (base.kind) {
@@ -225,7 +234,8 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
       }
       std::vector<std::string> names{"prefill", "decode", "forward"};
       for (const auto& [member, value] : i.members) names.push_back(member);
-      return unknown(fmt::format("layer `{}`", modules_[i.decl.module].ast.text(i.decl.node)), names);
+      return unknown(fmt::format("layer `{}`", modules_[i.decl.module].ast.text(i.decl.node)), names,
+                     i.decl.module);
     }
     case Value::Kind::Step: {
       size_t index = 0;
@@ -253,7 +263,7 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
       std::vector<std::string> names;
       for (const std::string& k : config_order_)
         if (k.starts_with(base.text + ".")) names.push_back(k.substr(base.text.size() + 1));
-      return unknown(fmt::format("configuration group `{}`", base.text), names);
+      return unknown(fmt::format("configuration group `{}`", base.text), names, 0);
     }
     case Value::Kind::Dict:
       return dict_member(base, name, a.name_span(node));

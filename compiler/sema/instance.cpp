@@ -36,6 +36,8 @@ Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> 
   }
   instances_.push_back({layer, path, prefix, f.self, {}});
   Instance* self = &instances_.back();
+  made_[self] = {at, args};
+  if (!diags_.quiet()) by_path_[path] = self;
   if (is_model) {
     if (!args.empty()) {
       report(args[0].span, diag::Id::TooManyArguments, what, 0, args.size())
@@ -52,8 +54,9 @@ Instance* Elaborator::instantiate(Frame& f, NodeRef layer, std::vector<CallArg> 
     bool ok = true;
     const auto declared = a.children(params);
     for (size_t i = 0; i < declared.size(); ++i) {
-      if (!bind_param(inner, declared[i], std::move((*matched)[i]), at, what, true)) {
+      if (!bind_param(inner, declared[i], (*matched)[i], at, what, true)) {
         ok = false;
+        add_member(self, declared[i], a.text(declared[i]), {});
         continue;
       }
       add_member(self, declared[i], a.text(declared[i]), inner.locals[std::string(a.text(declared[i]))]);
@@ -214,6 +217,7 @@ void Elaborator::declare_weight(Instance* self, NodeId node) {
     member = Value::named(Value::Kind::Weight, w.path);
     member.origin = a.span(node);
     weight_types_[w.path] = w.type;
+    declared_at_[w.path] = a.span(type);
     program_.weights.push_back(std::move(w));
   }
   add_member(self, node, name, std::move(member));
@@ -252,9 +256,12 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
     if (ok) {
       if (const NodeId type = a.child(names[i], 0))
         ok = unify(f, type, items[i], a.span(expr), [&](const std::string& expected) {
-          report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name), describe(&f, items[i]),
-                 expected)
-              .note(a.span(type), "declared here");
+          auto r = report(a.span(expr), diag::Id::ResultShape, fmt::format("`const {}`", name),
+                          describe(&f, items[i]), expected);
+          r.note(a.span(type), "declared here");
+          if (!is_tensor(f, items[i])) return;
+          const Type actual = type_of(f, to_ir(f, items[i], a.span(expr)));
+          suggest_type(r, f, type, sizes_for(f, type, actual), actual);
         });
       const plan::ValueId id = ok ? to_tensor(f, items[i], a.span(expr)) : plan::kNone;
       ok = ok && id != plan::kNone;
@@ -262,6 +269,7 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
         const std::string path = join_path(self->path, name);
         results.push_back(id);
         weight_types_[path] = type_of(f, id);
+        if (const NodeId type = a.child(names[i], 0)) declared_at_[path] = a.span(type);
         program_.consts.push_back(
             {path, type_of(f, id), fn.name, static_cast<uint32_t>(i), loc(a.span(node))});
         member = Value::named(Value::Kind::Weight, path);
@@ -321,6 +329,7 @@ void Elaborator::declare_state(Instance* self, NodeId node) {
       member = Value::named(Value::Kind::State, s.path);
       member.origin = a.span(node);
       state_types_[s.path] = s.type;
+      declared_at_[s.path] = a.span(a.child(node, 0));
       if (s.rebound) rebound_states_.insert(s.path);
       program_.states.push_back(std::move(s));
     }
@@ -422,8 +431,13 @@ Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, 
       std::vector<CallArg> args = eval_args(f, expr);
       if (std::any_of(args.begin(), args.end(), [](const CallArg& x) { return x.value.poison(); })) return {};
       Value v = Value::make(Value::Kind::Instance);
-      v.instance = instantiate(f, callee->decl, std::move(args), join_path(self->path, name),
-                               joined_prefix(f, self, from), a.span(expr));
+      const std::string prefix = joined_prefix(f, self, from);
+      const size_t before = diags_.all().size();
+      v.instance = instantiate(f, callee->decl, args, join_path(self->path, name), prefix, a.span(expr));
+      if (diags_.all().size() > before && !diags_.quiet())
+        explain_call(f, a.span(expr), args, nullptr, before, [&](const std::vector<CallArg>& others, Instance*) {
+          return instantiate(f, callee->decl, others, "?", prefix, a.span(expr)) != nullptr;
+        });
       return v.instance ? v : Value{};
     }
     default:

@@ -120,7 +120,7 @@ void Modules::import(uint32_t module, ast::NodeId node, std::vector<std::string>
       std::vector<std::string> shipped;
       for (const ShippedSource& s : shipped_sources()) shipped.emplace_back(s.name);
       if (const std::string near = diag::nearest(wanted, shipped); !near.empty())
-        report.help(fmt::format("did you mean \"{}\"?", near));
+        report.did_you_mean(m.ast.name_span(node), near, fmt::format("\"{}\"", near));
       report.note(fmt::format("looked for {} and in the standard library", beside.string()));
       return;
     }

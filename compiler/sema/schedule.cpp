@@ -97,7 +97,8 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
       }
       if (*n < 1) {
         report(a.span(a.child(o, 0)), diag::Id::BadValue,
-               fmt::format("`{}` is {}, at least 1 core is required", name, *n));
+               fmt::format("`{}` is {}, at least 1 core is required", name, *n))
+            .fix(a.span(a.child(o, 0)), "1");
         ok = false;
         continue;
       }
@@ -111,7 +112,18 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
       superkernel::Options checked;
       if (auto good = superkernel::add_option(checked, name, text_of(v)); !good) {
         const bool key = superkernel::find_option(name) == superkernel::Option::kCount;
-        report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption, good.error().message).help(good.error().help);
+        auto r = report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption, good.error().message);
+        r.help(good.error().help);
+        std::vector<std::string> keys;
+        for (int k = 0; k < static_cast<int>(superkernel::Option::kCount); ++k)
+          keys.emplace_back(superkernel::row(static_cast<superkernel::Option>(k)).key);
+        if (const std::string near = key ? diag::nearest(name, keys) : ""; !near.empty()) r.fix(a.name_span(o), near);
+        // A value that the option does not have gives way to its default.
+        superkernel::Options trial;
+        if (const auto known = superkernel::find_option(name); known != superkernel::Option::kCount)
+          if (const std::string_view text = superkernel::row(known).default_text; superkernel::add_option(trial, name, text))
+            r.help(fmt::format("its default is `{}`", text))
+                .fix(a.span(a.child(o, 0)), v.is(Value::Kind::Str) && !std::isdigit(static_cast<unsigned char>(text[0])) ? fmt::format("\"{}\"", text) : std::string(text));
         ok = false;
         continue;
       }

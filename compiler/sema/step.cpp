@@ -76,8 +76,10 @@ Value Elaborator::make_step(Frame& f, std::vector<CallArg> args, Span at) {
       auto r = report(a.name_span, diag::Id::UnknownArgument, "`Step`", a.name);
       const std::string near =
           diag::nearest(a.name, {"kv_len", "q_len", "actual_seq_lengths_kv", "actual_seq_lengths_q"});
-      r.help(near.empty() ? "it takes kv_len = […] and q_len = […]"
-                          : fmt::format("did you mean `{}`?", near));
+      if (near.empty())
+        r.help("it takes kv_len = […] and q_len = […]");
+      else
+        r.did_you_mean(a.name_span, near);
       return {};
     }
   }

@@ -25,10 +25,16 @@ std::optional<DType> Elaborator::dtype_named(Frame& f, NodeId type) {
   if (v && v->is(Value::Kind::DType)) return v->dtype;
   if (v && v->poison()) return {};
   auto r = report(a.name_span(type), diag::Id::UnknownType, word);
-  std::vector<std::string> names{"act", "int", "float", "bool", "str", "dict", "dtype", "Step"};
+  std::vector<std::string> names;
+  if (f.self)
+    for (const auto& [member, value] : f.self->members)
+      if (value.is(Value::Kind::DType)) names.push_back(member);
+  for (const char* other : {"act", "int", "float", "bool", "str", "dict", "dtype", "Step"}) names.emplace_back(other);
   for (const DTypeName& n : kDTypeNames) names.emplace_back(n.skdsl);
-  if (const std::string near = diag::nearest(word, names); !near.empty())
-    r.help(fmt::format("did you mean `{}`?", near));
+  const std::string near = diag::nearest(word, names);
+  // The name span of a type with sizes is its first word.
+  const Span name = a.name_span(type);
+  suggest(r, f.module, {name.file, name.begin, name.begin + static_cast<uint32_t>(word.size())}, word, near);
   return {};
 }
 
@@ -56,7 +62,9 @@ std::optional<Type> Elaborator::declared_tensor(Frame& f, NodeId type, bool bind
       dims.push_back(symbol);
       continue;
     }
+    const size_t before = diags_.all().size();
     const auto dim = as_dim(eval(f, d), a.span(d), "a size");
+    if (!dim && bind_symbols) suggest_alone(f, d, before);
     if (dim && dim->is_constant() && dim->constant() < 0) {
       report(a.span(d), diag::Id::BadValue, fmt::format("size {} is negative", dim->constant()));
       ok = false;
@@ -76,6 +84,8 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
   if (v.poison() || !type) return !v.poison();
   const ast::Ast& a = ast(f);
   const auto bad = [&] {
+    misfit_type_ = type;
+    misfit_value_ = v;
     mismatch(type_text(f, type));
     return false;
   };
@@ -148,7 +158,9 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
       f.locals[std::string(a.text(d))] = Value::integer(actual.dims[i]);
       continue;
     }
+    const size_t before = diags_.all().size();
     const auto want = as_dim(eval(f, d), a.span(d), "a size");
+    if (!want) suggest_alone(f, d, before);
     if (!want) return false;
     if (*want == actual.dims[i]) continue;
     bool unknown = false;
@@ -166,6 +178,8 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
       }
       const std::string expected = fmt::format("{}[{}]", plan::name(*dtype), sizes);
       const std::string written = type_text(f, type);
+      misfit_type_ = type;
+      misfit_value_ = v;
       mismatch(expected == written ? written : fmt::format("{} (`{}`)", expected, written));
       return false;
     }

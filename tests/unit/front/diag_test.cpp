@@ -1,3 +1,4 @@
+#include "compiler/diag/fix.h"
 #include "tests/unit/front/front.h"
 
 namespace skdsl::diag {
@@ -134,6 +135,34 @@ TEST(Nearest, FindsTheSmallestEdit) {
   EXPECT_EQ(nearest("", words), "");
   EXPECT_EQ(nearest("model", words), "") << "the word itself is no suggestion";
   EXPECT_EQ(nearest(std::string(100000, 'x'), words), "");
+}
+
+TEST(Apply, EditsInAnyOrderOverlapsAndRepeats) {
+  const std::string text = "abcdef";
+  const auto edit = [](uint32_t begin, uint32_t end, std::string by) {
+    return Edit{{1, begin, end}, std::move(by)};
+  };
+  EXPECT_EQ(apply_edits(text, std::vector{edit(4, 5, "E"), edit(0, 1, "A")}), "AbcdEf");
+  EXPECT_EQ(apply_edits(text, std::vector{edit(1, 3, "X"), edit(2, 4, "Y")}), "aXdef")
+      << "the earlier one wins";
+  EXPECT_EQ(apply_edits(text, std::vector{edit(2, 2, "1"), edit(2, 2, "2"), edit(2, 2, "1")}), "ab12cdef");
+  EXPECT_EQ(apply_edits(text, std::vector{edit(2, 4, "X"), edit(2, 2, "<"), edit(4, 4, ">")}), "ab<X>ef");
+  EXPECT_EQ(apply_edits(text, std::vector{edit(2, 4, "X"), edit(3, 3, "|")}), "abXef");
+  EXPECT_EQ(apply_edits(text, std::vector{edit(5, 9, "X")}), "abcdef") << "beyond the text";
+  EXPECT_EQ(apply_edits(text, std::vector{edit(6, 6, "!")}), "abcdef!");
+}
+
+TEST(Apply, AFixIsAppliedAsAWholeOrNotAtAll) {
+  const std::vector<Fix> fixes = {
+      {Applicability::Safe, {{{1, 0, 1}, "A"}}},
+      {Applicability::Safe, {{{1, 4, 5}, "E"}, {{1, 0, 2}, "x"}}},  // overlaps the first
+      {Applicability::Safe, {{{2, 0, 1}, "B"}}},                    // another file
+      {Applicability::Safe, {{{1, 0, 1}, "A"}, {{1, 5, 6}, "F"}}},  // shares an edit with the first
+      {}};
+  const Applied got = apply_fixes("abcdef", 1, fixes);
+  EXPECT_EQ(got.text, "AbcdeF");
+  EXPECT_EQ(got.applied, 2U);
+  EXPECT_EQ(got.left_out, 2U);
 }
 
 }  // namespace

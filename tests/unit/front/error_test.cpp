@@ -13,7 +13,8 @@ TEST(SyntaxErrors, PointAtTheWrongText) {
             "  --> t.sk:2:14\n"
             "   |\n"
             " 2 |   y = add(x, * 2)\n"
-            "   |              ^\n");
+            "   |              ^\n"
+            "   = help: write the operand, or leave `*` out\n");
 }
 
 TEST(SyntaxErrors, SeveralInOneRunEachOnce) {
