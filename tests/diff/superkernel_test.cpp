@@ -1,10 +1,12 @@
 // Random programs under random scopes: merged, split, renamed, nested, moved to streams, given options. A super kernel
-// never changes one bit of what the interpreter gives, on one worker or three, observed or not.
+// never changes one bit of what the interpreter gives, on one worker or three, in the plan
+// executor or as machine code, observed or not.
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "compiler/superkernel/report.h"
+#include "jit/host/host.h"
 #include "tests/diff/world.h"
 
 namespace skdsl {
@@ -87,6 +89,7 @@ void place_scopes(Program& p, Random& random) {
 
 TEST(SuperKernels, NeverChangeABit) {
   size_t ran = 0, fused = 0, pieces = 0, two_stream = 0, refused = 0, found = 0, harmless = 0;
+  jit::Compiler jit;
   const size_t rounds = testing::repeats(400, 12000);  // 399: a view in the middle whose bytes a later kernel takes
   for (uint64_t seed = 1; seed <= rounds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -117,6 +120,11 @@ TEST(SuperKernels, NeverChangeABit) {
       const Outcome now = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1});
       ASSERT_EQ(now.error, "") << print(*schedule, p);
       ASSERT_TRUE(now == expected) << workers << " workers\n" << print(*schedule, p);
+      exec::GraphExecutor executor;
+      const Outcome native = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1, .native = &jit}, &executor);
+      ASSERT_EQ(native.error, "") << print(*schedule, p);
+      ASSERT_TRUE(executor.native || schedule->tasks.empty()) << executor.why_not;
+      ASSERT_TRUE(native == expected) << "machine code, " << workers << " workers\n" << print(*schedule, p);
     }
     damage(p, *schedule, seed, rows, expected, found, harmless);
     if (HasFatalFailure()) return;

@@ -66,9 +66,11 @@ class World {
     return finish(interpreter.run(*program.find("M.decode"), args_), std::move(out));
   }
 
-  Outcome replay(const Program& program, const plan::Schedule& schedule, exec::GraphOptions options = {.poison = true}) {
+  Outcome replay(const Program& program, const plan::Schedule& schedule, exec::GraphOptions options = {.poison = true},
+                 exec::GraphExecutor* executor = nullptr) {
     auto graph = exec::Graph::build(program, schedule, bindings_, workers_, std::move(options));
     if (!graph) return {.error = graph.error().message};
+    if (executor) *executor = (*graph)->executor();
     return finish((*graph)->run(args_), {});
   }
 
