@@ -4,8 +4,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "jit/cache/symbols.h"
 #include "jit/emit/repeats.h"
-#include "jit/engine/engine.h"
 
 namespace skdsl::jit {
 

@@ -1,5 +1,7 @@
 #include "jit/engine/engine.h"
 
+#include <link.h>
+
 #include <cstring>
 
 #include <llvm/Config/llvm-config.h>
@@ -9,7 +11,7 @@
 #include "jit/emit/emit.h"
 #include "jit/engine/link.h"
 #include "jit/engine/target.h"
-#include "stdlib/op_info.h"
+#include "jit/specialise/specialise.h"
 
 namespace skdsl::jit {
 
@@ -23,10 +25,50 @@ Expected<std::unique_ptr<llvm::Module>> verified(const exec::NativeStep& step, l
   return module;
 }
 
+// The note that the linker leaves in a shared object; found by an address inside it.
+std::string own_build_id() {
+  struct Search {
+    uintptr_t inside;
+    std::string id;
+  } search{reinterpret_cast<uintptr_t>(&skdsl_jit_open), ""};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, size_t, void* data) {
+        auto& search = *static_cast<Search*>(data);
+        bool ours = false;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto& p = object->dlpi_phdr[i];
+          const uintptr_t begin = object->dlpi_addr + p.p_vaddr;
+          ours |= p.p_type == PT_LOAD && search.inside >= begin && search.inside < begin + p.p_memsz;
+        }
+        if (!ours) return 0;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto& p = object->dlpi_phdr[i];
+          if (p.p_type != PT_NOTE) continue;
+          const auto* at = reinterpret_cast<const char*>(object->dlpi_addr + p.p_vaddr);
+          for (const char* end = at + p.p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
+            const auto* note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+            const char* name = at + sizeof *note;
+            const char* id = name + (note->n_namesz + 3) / 4 * 4;
+            if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
+              for (size_t b = 0; b < note->n_descsz; ++b) {
+                const auto byte = static_cast<unsigned char>(id[b]);
+                search.id += "0123456789abcdef"[byte >> 4];
+                search.id += "0123456789abcdef"[byte & 15];
+              }
+            at = id + (note->n_descsz + 3) / 4 * 4;
+          }
+        }
+        return 1;
+      },
+      &search);
+  return search.id;
+}
+
 class LlvmEngine final : public Engine {
  public:
   std::string llvm_version() const override { return LLVM_VERSION_STRING; }
   std::string target() const override { return host_text(); }
+  std::string build_id() const override { return own_build_id(); }
 
   Expected<Object> compile(const exec::NativeStep& step) override {
     llvm::LLVMContext context;
@@ -38,7 +80,12 @@ class LlvmEngine final : public Engine {
   }
 
   Expected<Object> compile_kernel(const exec::NativeKernel& kernel, const std::string& symbol) override {
-    return tl::unexpected(Error{ErrorKind::Internal, "no code of `" + std::string(info(kernel.code).name) + "` for " + symbol, {}});
+    llvm::LLVMContext context;
+    auto machine = host_machine(llvm::CodeGenOptLevel::Aggressive);
+    if (!machine) return tl::unexpected(machine.error());
+    auto module = specialise(kernel, symbol, context, **machine);
+    if (!module) return tl::unexpected(module.error());
+    return generate(**module, **machine, llvm::CodeGenFileType::ObjectFile);
   }
 
   Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects, std::span<const exec::NativeSymbol> symbols) override {
@@ -52,6 +99,8 @@ class LlvmEngine final : public Engine {
     std::string out;
     llvm::raw_string_ostream stream(out);
     if (form == Text::Asm) {
+      for (llvm::Function& f : **module)
+        if (!function.empty() && f.getName() != function) f.deleteBody();
       auto machine = dispatch_machine();
       if (!machine) return tl::unexpected(machine.error());
       return generate(**module, **machine, llvm::CodeGenFileType::AssemblyFile);
@@ -72,11 +121,6 @@ class LlvmEngine final : public Engine {
 };
 
 }  // namespace
-
-std::string kernel_symbol(const exec::NativeKernel& kernel, bool static_kernels) {
-  (void)static_kernels;
-  return "sk_kernel_" + std::string(info(kernel.code).name);
-}
 
 }  // namespace skdsl::jit
 

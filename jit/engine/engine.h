@@ -18,7 +18,8 @@ using Object = std::string;
 class Linked {
  public:
   virtual ~Linked() = default;
-  virtual const void* find(const std::string& symbol) const = 0;
+  /// The address of a function; the first call links what it needs.
+  virtual Expected<const void*> find(const std::string& symbol) const = 0;
   /// Bytes of machine code.
   virtual uint64_t code_bytes() const = 0;
 };
@@ -31,6 +32,8 @@ class Engine {
   virtual std::string llvm_version() const = 0;
   /// Processor and features that code is made for: "znver3,+avx2,…".
   virtual std::string target() const = 0;
+  /// The build of this shared object; other builds may make other code.
+  virtual std::string build_id() const = 0;
 
   /// The step function, named as the step, and its distinct super kernels. Kernels and functions of the runtime are
   /// undefined symbols in it.
@@ -41,9 +44,6 @@ class Engine {
   /// What `compile` makes, readable. With `function` only that one, without debug info.
   virtual Expected<std::string> text(const exec::NativeStep& step, Text form, const std::string& function) = 0;
 };
-
-/// The symbol of a kernel in a step: of its own shapes with static_kernels, else the kernel's.
-std::string kernel_symbol(const exec::NativeKernel& kernel, bool static_kernels);
 
 }  // namespace skdsl::jit
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
@@ -54,7 +55,7 @@ class LinkedObjects final : public Linked {
     self->session_ = std::make_unique<orc::ExecutionSession>(std::move(*process));
     orc::ExecutionSession& session = *self->session_;
     // Errors come back through lookup; the default would print them.
-    session.setErrorReporter([](llvm::Error e) { llvm::consumeError(std::move(e)); });
+    session.setErrorReporter([list = &self->errors_](llvm::Error e) { *list += (list->empty() ? "" : "; ") + llvm::toString(std::move(e)); });
     self->layer_ = std::make_unique<orc::ObjectLinkingLayer>(session, session.getExecutorProcessControl().getMemMgr());
     self->layer_->addPlugin(std::make_unique<orc::DebugObjectManagerPlugin>(
         session, std::make_unique<orc::EPCDebugObjectRegistrar>(session, orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderGDBWrapper)),
@@ -64,6 +65,12 @@ class LinkedObjects final : public Linked {
     orc::SymbolMap known;
     for (const exec::NativeSymbol& s : symbols)
       known[session.intern(s.name)] = {orc::ExecutorAddr::fromPtr(s.address), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    // What code generation calls by itself.
+    const std::pair<const char*, const void*> libc[] = {{"memcpy", reinterpret_cast<const void*>(&std::memcpy)}, {"memmove", reinterpret_cast<const void*>(&std::memmove)},
+                                                        {"memset", reinterpret_cast<const void*>(&std::memset)}, {"memcmp", reinterpret_cast<const void*>(&std::memcmp)},
+                                                        {"bcmp", reinterpret_cast<const void*>(&std::memcmp)}};
+    for (const auto& [name, address] : libc)
+      known[session.intern(name)] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
     if (auto e = self->dylib_->define(orc::absoluteSymbols(std::move(known)))) return trouble(std::move(e));
     for (const Object& object : objects) {
       // The debug object keeps the bytes' place in memory, so each has a buffer of its own.
@@ -76,11 +83,12 @@ class LinkedObjects final : public Linked {
       if (auto e = session_->endSession()) llvm::consumeError(std::move(e));
   }
 
-  const void* find(const std::string& symbol) const override {
+  Expected<const void*> find(const std::string& symbol) const override {
     auto found = session_->lookup({dylib_}, session_->intern(symbol));
     if (!found) {
-      llvm::consumeError(found.takeError());
-      return nullptr;
+      auto error = trouble(found.takeError());
+      if (!errors_.empty()) error.value().notes.push_back(errors_);
+      return error;
     }
     write_perf_map();
     return found->getAddress().toPtr<const void*>();
@@ -104,6 +112,7 @@ class LinkedObjects final : public Linked {
 
   std::vector<FunctionList::Function> functions_;
   mutable bool written_ = false;
+  std::string errors_;  // what linking reported beside the look-up that failed
   std::unique_ptr<orc::ExecutionSession> session_;
   std::unique_ptr<orc::ObjectLinkingLayer> layer_;
   orc::JITDylib* dylib_ = nullptr;

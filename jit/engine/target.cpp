@@ -37,8 +37,11 @@ Expected<std::unique_ptr<llvm::TargetMachine>> host_machine(llvm::CodeGenOptLeve
   std::string trouble;
   const auto* target = llvm::TargetRegistry::lookupTarget(host().triple, trouble);
   if (!target) return tl::unexpected(Error{ErrorKind::Environment, "LLVM has no code generator for this processor: " + trouble, {}});
+  // A product and a sum stay two roundings, as in the native objects.
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(host().triple, host().cpu, host().features, {}, llvm::Reloc::PIC_, {}, level, /*JIT=*/true));
+      target->createTargetMachine(host().triple, host().cpu, host().features, options, llvm::Reloc::PIC_, {}, level, /*JIT=*/true));
   if (!machine) return tl::unexpected(Error{ErrorKind::Environment, "LLVM cannot generate code for " + host().triple, {}});
   return machine;
 }

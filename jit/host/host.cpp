@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "jit/cache/symbols.h"
+
 namespace skdsl::jit {
 
 namespace fs = std::filesystem;
@@ -66,23 +68,54 @@ Expected<Engine*> engine() {
   return kEngine;
 }
 
+BuildKey build_key(const Engine& engine) { return {engine.target(), engine.llvm_version(), SKDSL_VERSION, engine.build_id()}; }
+
+void Compiler::warn(const std::string& trouble) {
+  if (!trouble.empty() && warn_ && warned_.insert(trouble).second) warn_(trouble);
+}
+
 Expected<std::unique_ptr<exec::NativeCode>> Compiler::compile(const exec::NativeStep& step) {
   const auto start = std::chrono::steady_clock::now();
-  const auto e = engine();
-  if (!e) return tl::unexpected(e.error());
-  std::vector<Object> objects;
-  auto object = (*e)->compile(step);
-  if (!object) return tl::unexpected(object.error());
-  objects.push_back(std::move(*object));
-  auto linked = (*e)->link(objects, exec::native_symbols());
-  if (!linked) return tl::unexpected(linked.error());
-  const void* entry = (*linked)->find(step.name);
-  if (!entry) return tl::unexpected(Error{ErrorKind::Internal, "the code of `" + step.name + "` has no entry", {}});
+  const auto opened = engine();
+  if (!opened) return tl::unexpected(opened.error());
+  Engine& e = **opened;
+  const BuildKey build = build_key(e);
   exec::NativeInfo info;
+  info.from_cache = cache_.on();
+  std::vector<Object> objects;
+  const auto add = [&](const CacheKey& key, const auto& make) -> Expected<void> {
+    std::string trouble;
+    auto object = cache_.get(key, trouble);
+    warn(trouble);
+    if (!object) {
+      info.from_cache = false;
+      auto made = make();
+      if (!made) return tl::unexpected(made.error());
+      warn(cache_.put(key, *made));
+      object = std::move(*made);
+    }
+    objects.push_back(std::move(*object));
+    return {};
+  };
+  if (auto ok = add(key_of(step, build), [&] { return e.compile(step); }); !ok) return tl::unexpected(ok.error());
+  if (step.options.static_kernels) {
+    std::set<std::string> done;
+    for (const exec::NativeFunction& f : step.functions)
+      for (const exec::NativeKernel& k : f.kernels) {
+        const std::string symbol = kernel_symbol(k, true);
+        if (!done.insert(symbol).second) continue;
+        if (auto ok = add(key_of(k, build), [&] { return e.compile_kernel(k, symbol); }); !ok) return tl::unexpected(ok.error());
+      }
+    info.static_kernels = done.size();
+  }
+  auto linked = e.link(objects, exec::native_symbols());
+  if (!linked) return tl::unexpected(linked.error());
+  const auto entry = (*linked)->find(step.name);
+  if (!entry) return tl::unexpected(entry.error());
   info.functions = static_cast<size_t>(std::count_if(step.functions.begin(), step.functions.end(), [](const auto& f) { return !f.plain; }));
   info.code_bytes = (*linked)->code_bytes();
   info.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  return std::unique_ptr<exec::NativeCode>(new Code(std::move(*linked), reinterpret_cast<exec::NativeEntry>(const_cast<void*>(entry)), info));
+  return std::unique_ptr<exec::NativeCode>(new Code(std::move(*linked), reinterpret_cast<exec::NativeEntry>(const_cast<void*>(*entry)), info));
 }
 
 }  // namespace skdsl::jit

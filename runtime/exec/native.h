@@ -147,7 +147,8 @@ struct NativeStep {
 struct NativeInfo {
   double compile_ms = 0;  // until the code could be called
   bool from_cache = false;
-  size_t functions = 0;   // distinct ones
+  size_t functions = 0;       // distinct super kernels
+  size_t static_kernels = 0;  // kernels compiled for their shapes
   uint64_t code_bytes = 0;
 };
 

@@ -58,6 +58,12 @@ class World {
     if (table) bindings_.weights["table"] = std::get<Tensor>((*table)[0]);
   }
 
+  /// The last row's id is out of range from now on.
+  void spoil() {
+    Tensor& ids = std::get<Tensor>(args_[1]);
+    ids.data<int32_t>()[ids.elements() - 1] = 70;
+  }
+
   Outcome interpret(const Program& program) {
     Outcome out;
     exec::InterpreterOptions options;

@@ -164,7 +164,14 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
     LogitsRun unfused = run("ge_graph", threads);
     unfused.more = {"--superkernel", "off"};
     EXPECT_EQ(logits_text(unfused), reference) << "without super kernels, threads " << threads;
+    // ge_graph is machine code by default, here from the cache of the runs before.
+    for (const std::vector<std::string>& more : {std::vector<std::string>{"--jit", "off"}, {"--jit", "off", "--superkernel", "off"}, {"--static-kernels"}}) {
+      LogitsRun other = run("ge_graph", threads);
+      other.more = more;
+      EXPECT_EQ(logits_text(other), reference) << more.back() << ", threads " << threads;
+    }
   }
+  EXPECT_EQ(logits_text(run("ge_graph", 5)), reference) << "more workers than cores";
 }
 
 TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {
