@@ -270,8 +270,7 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   };
   so.recording = recording_compiler(run.diags);
   so.capture = p.capture;
-  if (run.options.jit == "on") {
-    run.native = native_compiler(run.diags);
+  if (run.native) {
     so.native = run.native.get();
     so.native_options = p.native;
   }
@@ -552,6 +551,11 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
       prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
   if (!prepared) return failed(run, prepared.error());
   run.prepared = std::move(*prepared);
+  const std::string& mode = run.prepared->compile.sema.builtins.exe_mode;
+  if (options.jit == "on" && !options.dry && mode != "eager") {
+    run.native = native_compiler(run.diags);
+    if (mode == "ge_graph") run.native->open_early();
+  }
   run.prepared->compile.passes.print = pass_printer(context);
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
   if (!run.compiled) return diagnostics(1);

@@ -70,6 +70,12 @@ Expected<Engine*> engine() {
 
 BuildKey build_key(const Engine& engine) { return {engine.target(), engine.llvm_version(), SKDSL_VERSION, engine.build_id()}; }
 
+void Compiler::open_early() {
+  opening_ = std::jthread([] {
+    if (const auto e = engine()) (void)(*e)->target();
+  });
+}
+
 void Compiler::warn(const std::string& trouble) {
   if (!trouble.empty() && warn_ && warned_.insert(trouble).second) warn_(trouble);
 }

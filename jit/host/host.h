@@ -4,6 +4,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "jit/cache/keys.h"
 #include "jit/engine/engine.h"
@@ -24,6 +25,8 @@ class Compiler final : public exec::NativeCompiler {
   using Warn = std::function<void(const std::string&)>;
   explicit Compiler(ObjectCache cache = ObjectCache({}), Warn warn = {}) : cache_(std::move(cache)), warn_(std::move(warn)) {}
 
+  /// Opens the engine beside other work, since loading LLVM takes longer than linking a step.
+  void open_early();
   Expected<std::unique_ptr<exec::NativeCode>> compile(const exec::NativeStep& step) override;
 
  private:
@@ -32,6 +35,7 @@ class Compiler final : public exec::NativeCompiler {
   ObjectCache cache_;
   Warn warn_;
   std::set<std::string> warned_;  // each trouble is told once
+  std::jthread opening_;
 };
 
 }  // namespace skdsl::jit

@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
 
 #include "jit/specialise/bitcode.h"
 
@@ -12,7 +13,7 @@ namespace skdsl::jit {
 namespace {
 
 // Above the default, so that helpers which take a tensor disappear into the clone and its constants reach them.
-constexpr int kInlineThreshold = 3000;
+constexpr int kInlineThreshold = 1000;
 
 class Wrapper {
  public:
@@ -105,6 +106,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
+  // The other kernels of the file go before anything is spent on them.
+  llvm::GlobalDCEPass().run(module, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 

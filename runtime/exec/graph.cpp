@@ -426,6 +426,8 @@ Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan
   std::unique_ptr<Graph> graph(new Graph);
   graph->impl_ = std::make_unique<Impl>(program, std::move(schedule), bindings, workers, std::move(options));
   if (auto ok = graph->impl_->build(); !ok) return tl::unexpected(ok.error());
+  const Impl& made = *graph->impl_;
+  if (made.options.built) made.options.built(made.schedule, made.executor);
   return graph;
 }
 

@@ -5,6 +5,7 @@
 // outputs out.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,13 @@
 
 namespace skdsl::exec {
 
+/// Who runs a graph.
+struct GraphExecutor {
+  bool native = false;
+  NativeInfo info;
+  std::string why_not;  // the plan executor although a compiler was given
+};
+
 /// Bytes that graphs of which only one runs at a time may share.
 using ArenaPool = std::shared_ptr<Tensor>;
 
@@ -32,18 +40,12 @@ struct GraphOptions {
   // the plan executor.
   NativeCompiler* native = nullptr;
   NativeOptions native_options;
+  std::function<void(const plan::Schedule&, const GraphExecutor&)> built;  // told who runs the graph
   // ---- of a capture, whose guards answer for host values and for the addresses of states
   bool guarded = false;
   ArenaPool pool;              // the arena is taken from here when it is large enough, else put here
   std::vector<Tensor> inputs;  // by argument; empty ones get memory of the graph
   std::vector<Tensor> outputs; // where results go in every run; empty: fresh tensors each time
-};
-
-/// Who runs a graph.
-struct GraphExecutor {
-  bool native = false;
-  NativeInfo info;
-  std::string why_not;  // the plan executor although a compiler was given
 };
 
 class Graph {

@@ -114,7 +114,7 @@ struct Session::Impl {
     interpreter = std::make_unique<exec::Interpreter>(program, bindings, workers, std::move(io));
     if (options.mode == "npugraph_ex")
       captures = std::make_unique<exec::Captures>(program, bindings, workers, *interpreter, options.recording, options.capture,
-                                                  graph_options(options.capture.static_kernel_compile));
+                                                  graph_options());
     if (auto ok = evaluate_consts(); !ok) return ok;
     drop_sources();
     if (auto ok = allocate_states(); !ok) return ok;
@@ -122,9 +122,17 @@ struct Session::Impl {
     return {};
   }
 
-  exec::GraphOptions graph_options(bool native) const {
+  // Graphs of npugraph_ex are machine code when their kernels are compiled for their shapes.
+  exec::GraphOptions graph_options() {
     exec::GraphOptions out{.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe};
-    if (native) out.native = options.native, out.native_options = options.native_options;
+    if (options.mode == "npugraph_ex" && !options.capture.static_kernel_compile) return out;
+    out.native = options.native;
+    out.native_options = options.native_options;
+    out.built = [this](const plan::Schedule& s, const exec::GraphExecutor& executor) {
+      std::string name = s.function;
+      for (const auto& [symbol, size] : s.bindings) name += fmt::format(" {}={}", symbol, size);
+      executors.emplace_back(std::move(name), executor);
+    };
     return out;
   }
 
@@ -267,9 +275,8 @@ struct Session::Impl {
     const Stopwatch watch;
     auto schedule = options.compile(program, key);
     if (!schedule) return tl::unexpected(schedule.error());
-    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, graph_options(true));
+    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, graph_options());
     if (!graph) return tl::unexpected(graph.error());
-    executors.emplace_back(text, (*graph)->executor());
     timings.compile_ms += watch.ms();
     ++counters.captures;
     if (!functions_with_graph.insert(f.name).second) ++counters.recompiles;

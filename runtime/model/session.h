@@ -85,7 +85,7 @@ class Session {
   /// What npugraph_ex captured and why; null in other modes.
   const exec::Captures* captures() const;
   const Timings& timings() const;
-  /// Who runs each graph of ge_graph, in the order of their making.
+  /// Who runs each graph, in the order of their making; of npugraph_ex with static_kernel_compile only.
   const std::vector<std::pair<std::string, exec::GraphExecutor>>& executors() const;
   exec::Bindings& bindings();
   /// Bytes of weights, consts and states that the session holds.

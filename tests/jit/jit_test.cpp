@@ -50,7 +50,7 @@ Emitted read(const std::string& ir) {
     else if (std::regex_match(line, m, kDeclare)) out.declared.insert(m[1]);
     else if (std::regex_match(line, m, kCall)) {
       const std::string callee = m[1], args = m[2];
-      if (callee.starts_with("sk_kernel_")) out.kernel_calls[function] += args.find(", i32 0, i32 ") != std::string::npos;
+      if (callee.starts_with("sk_kernel_")) out.kernel_calls[function] += args.substr(args.find(',')).starts_with(", i32 0, ");
       else ++out.calls[function][callee];
     }
   }
@@ -197,8 +197,16 @@ TEST(Synthetic, AThousandTokensAreTheSameEverywhere) {
       r.threads = threads;
       for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--static-kernels"}, {"--jit-option", "narrow_sync=off"},
                                                    {"--jit-option", "preload=on", "--jit-option", "early_start=on", "--jit-option", "copies=on"}}) {
+        // Five workers on few cores give theirs away at every meeting: slow, and the same.
         if (threads == 5 && !more.empty()) continue;
+        r.new_tokens = threads == 5 && std::getenv("SKDSL_SOAK") == nullptr ? 100 : 1000;
         r.more = more;
+        if (r.new_tokens != 1000) {
+          LogitsRun plan = r;
+          plan.more = {"--jit", "off"}, plan.threads = 1;
+          EXPECT_TRUE(logits_text(r) == logits_text(plan)) << m.sk << ", " << threads << " threads";
+          continue;
+        }
         EXPECT_TRUE(logits_text(r) == reference) << m.sk << ", " << threads << " threads, " << (more.empty() ? "" : more.back());
       }
     }

@@ -75,7 +75,8 @@ TEST(Cache, GivesBackWhatWasPutForThatKeyAlone) {
 TEST(Cache, AnyTruncationIsFoundOut) {
   TemporaryFolder folder;
   const ObjectCache cache(folder / "c");
-  cache.put(key("1"), object(3000));
+  const size_t bytes = soak() ? 20000 : 500;
+  cache.put(key("1"), object(bytes));
   const fs::path file = only_file(cache);
   const std::string good = bytes_of(file);
   for (size_t n = 0; n < good.size(); ++n) {
@@ -89,13 +90,14 @@ TEST(Cache, AnyTruncationIsFoundOut) {
     ASSERT_FALSE(get(cache, key("1")));
   }
   write(file, good);
-  EXPECT_EQ(get(cache, key("1")), object(3000));
+  EXPECT_EQ(get(cache, key("1")), object(bytes));
 }
 
 TEST(Cache, AnyFlippedBitIsFoundOut) {
   TemporaryFolder folder;
   const ObjectCache cache(folder / "c");
-  cache.put(key("1"), object(400));
+  const size_t bytes = soak() ? 4000 : 60;
+  cache.put(key("1"), object(bytes));
   const fs::path file = only_file(cache);
   const std::string good = bytes_of(file);
   for (size_t bit = 0; bit < good.size() * 8; ++bit) {
@@ -108,8 +110,8 @@ TEST(Cache, AnyFlippedBitIsFoundOut) {
   }
   // It is listed as damaged, and written anew it works again.
   EXPECT_NE(cache.entries().at(0).wrong, "");
-  EXPECT_EQ(cache.put(key("1"), object(400)), "");
-  EXPECT_EQ(get(cache, key("1")), object(400));
+  EXPECT_EQ(cache.put(key("1"), object(bytes)), "");
+  EXPECT_EQ(get(cache, key("1")), object(bytes));
 }
 
 TEST(Cache, AFileUnderTheNameOfAnotherKeyIsNotUsed) {

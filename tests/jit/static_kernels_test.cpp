@@ -47,12 +47,12 @@ TEST_P(StaticKernels, GiveTheBitsOfTheNativeKernel) {
   const bool soak = std::getenv("SKDSL_SOAK") != nullptr;
   size_t calls = 0;
   for (const sk_dtype dtype : GetParam().dtypes)
-    for (uint64_t seed = 1; seed <= (soak ? 40u : 2u); ++seed) {
+    for (uint64_t seed = 1; seed <= (soak ? 40u : 1u); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", dtype " + std::to_string(dtype));
       Random random(seed * 104729 + static_cast<uint64_t>(dtype));
       const OpCase c = GetParam().make(random, {.dtype = dtype, .empty = seed % 20 == 19});
       std::vector<Tensor> operands = c.operands;
-      if (seed % 2 == 0)
+      if ((seed + static_cast<uint64_t>(dtype)) % 2 == 0)
         for (Tensor& t : operands)
           if (t && !info(GetParam().op).has(kElementwise)) t = strided_copy(random, t);
       const auto results = [&] {
