@@ -64,7 +64,7 @@ tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t b
   if (asked.mode.empty() && asked.config.empty()) asked.mode = "ge_graph";
   auto compiled = compile_model(asked, batch, diags, context);
   if (!compiled) return tl::unexpected(compiled.error());
-  const config::Builtins& b = compiled->prepared.compile.sema.builtins;
+  const config::Builtins b = compiled->prepared.compile.sema.builtins;
   plan::Program& program = compiled->elaborated.program;
   DecodePlan out;
   out.mode = b.exe_mode;
@@ -85,6 +85,7 @@ tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t b
     out.plan.schedules.push_back(std::move(*schedule));
   }
   out.plan.program = std::move(program);
+  out.prepared = std::move(compiled->prepared);
   return out;
 }
 

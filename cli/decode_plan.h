@@ -15,6 +15,7 @@ tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t b
 
 struct DecodePlan {
   plan::Plan plan;
+  Prepared prepared;
   std::string mode;
   int64_t batch = 1;
 };

@@ -25,6 +25,14 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
   app.add_option("--superkernel", o.superkernel, "on or off: whether scopes become super kernels; the bits are the same")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  app.add_option("--jit", o.jit, "on or off: whether a decode of ge_graph runs as machine code; the bits are the same")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  app.add_option("--jit-option", o.jit_option, "NAME=on|off, a switch of machine code (docs/jit.md); repeatable")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_flag("--static-kernels", o.static_kernels, "ge_graph: compile kernels for their shapes; the bits are the same");
   app.add_flag("--mtp{1}", o.mtp,
                "run the file's `draft` beside the model: it guesses the token after the next one after each step, "
                "--mtp=2 one more; tokens stay the same");

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/capture_settings.h"
+#include "cli/jit_settings.h"
 #include "cli/model_run.h"
 #include "compiler/config/options.h"
 #include "compiler/config/run_config.h"
@@ -239,6 +240,9 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
     p.schedule.capture = std::move(read->options);
   }
   p.schedule.superkernel = options.superkernel == "on";
+  auto native = native_options(options, p.capture, built.exe_mode);
+  if (!native) return tl::unexpected(native.error());
+  p.native = *native;
   if (const config::Setting* cann = settings.find("target.cann")) {
     const std::string release = cann->value.is_string() ? cann->value.as_string() : to_json(cann->value);
     if (!superkernel::is_release(release))

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/blank_weights.h"
+#include "cli/jit_settings.h"
 #include "cli/watch.h"
 #include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
@@ -57,6 +58,7 @@ struct RunState {
   sema::Modules modules{diags};
   std::optional<Prepared> prepared;
   std::optional<sema::Elaborated> compiled;
+  std::unique_ptr<jit::Compiler> native;  // of the session's graphs
   std::unique_ptr<model::Session> session;
   std::optional<model::Tokenizer> tokenizer;
   std::vector<std::vector<int32_t>> prompts;
@@ -127,6 +129,21 @@ void tell_fusion(RunState& run) {
   info(run, line);
 }
 
+/// Graphs that are not machine code although they were to be. One that is watched says so in an info; other reasons are
+/// a warning, and an error under --strict.
+void tell_executors(RunState& run) {
+  for (const auto& [graph, executor] : run.session->executors()) {
+    if (executor.why_not.empty()) continue;
+    if (run.watch || run.options.dry || run.options.observe) {
+      info(run, fmt::format("the plan executor runs `{}`: {}", graph, executor.why_not));
+      continue;
+    }
+    run.diags.report({}, diag::Id::NoMachineCode, graph, executor.why_not);
+  }
+  report(run.diags, run.context, run.diags_told);
+  run.diags_told = run.diags.all().size();
+}
+
 /// What --dump and --diagnose saw; the exit code.
 int tell_watch(RunState& run) {
   if (!run.watch) return kDone;
@@ -157,6 +174,22 @@ void tell_captures(RunState& run) {
     bad ? warning(run, line) : info(run, line);
   }
   if (told > kMostEvents) info(run, fmt::format("{} more events of npugraph_ex; --json has all", told - kMostEvents));
+}
+
+/// Who ran the graphs of ge_graph; null in the other modes.
+Json executor_json(const model::Session& session) {
+  if (session.executors().empty()) return nullptr;
+  Json::Array graphs;
+  for (const auto& [name, e] : session.executors())
+    graphs.push_back(Json::Object{{"graph", name},
+                                  {"executor", e.native ? "jit" : "plan"},
+                                  {"reason", e.why_not.empty() ? Json(nullptr) : Json(e.why_not)},
+                                  {"distinct_superkernels", e.info.functions},
+                                  {"static_kernels", e.info.static_kernels},
+                                  {"code_bytes", static_cast<int64_t>(e.info.code_bytes)},
+                                  {"from_cache", e.info.from_cache},
+                                  {"compile_ms", e.info.compile_ms}});
+  return graphs;
 }
 
 Json fallbacks_json(const model::Session& session) {
@@ -248,6 +281,10 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
     return schedule;
   };
   so.capture = p.capture;
+  if (run.native) {
+    so.native = run.native.get();
+    so.native_options = p.native;
+  }
   if (run.options.steps && run.compiled->has_script)
     so.on_decode = [&run](uint64_t step, const exec::ServedCall& served) {
       run.context.err << fmt::format("step {}: `{}`, {}\n", step, served.function, exec::describe(served));
@@ -356,6 +393,7 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
                              {"replays", static_cast<int64_t>(c.replays)},
                              {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
                              {"captures_after_warmup", run.options.warmup && result ? Json(static_cast<int64_t>(result->captures_after_warmup)) : Json(nullptr)},
+                             {"executors", executor_json(*run.session)},
                              {"fallbacks", fallbacks_json(*run.session)},
                              {"events", events_json(*run.session)}}},
       {"superkernel", Json::Object{{"scopes", scopes.size()},
@@ -471,7 +509,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
       run.context.err << fmt::format("{}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.warmup ? "warm-up" : fmt::format("step {}", s.step),
                                      s.prefill           ? "prefill, interpreter"
                                      : !s.served.empty() ? "decode, " + s.served
-                                     : s.graph           ? "decode, static graph"
+                                     : s.graph           ? s.native ? "decode, static graph (jit)" : "decode, static graph (plan)"
                                                          : "decode, interpreter",
                                      s.rows, s.padding, s.ms, s.compiled && s.served.empty() ? ", compiled" : "");
     };
@@ -490,6 +528,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (logits)
     if (auto ok = write_logits(run, *result, *logits); !ok) return failed(run, ok.error());
   tell_fusion(run);
+  tell_executors(run);
   if (const int code = tell_watch(run); code != kDone) return code;
   tell_captures(run);
   if (o.json) {
@@ -500,7 +539,7 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
     for (size_t i = 0; i < texts.size(); ++i)
       run.context.out << (texts[i] ? *texts[i] : id_list(result->requests[i])) << '\n';
   }
-  return 0;
+  return run.diags.has_errors() ? static_cast<int>(kInputHasErrors) : 0;
 }
 }  // namespace
 
@@ -523,6 +562,11 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
       prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
   if (!prepared) return failed(run, prepared.error());
   run.prepared = std::move(*prepared);
+  const std::string& mode = run.prepared->compile.sema.builtins.exe_mode;
+  if (options.jit == "on" && !options.dry && mode != "eager") {
+    run.native = native_compiler(run.diags);
+    if (mode == "ge_graph") run.native->open_early();
+  }
   run.prepared->compile.passes.print = pass_printer(context);
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
   if (!run.compiled) return diagnostics(1);
@@ -570,9 +614,10 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   if (!results) return interrupt.load() ? 130 : failed(run, results.error());
   tell_captures(run);
   tell_fusion(run);
+  tell_executors(run);
   if (const int code = tell_watch(run); code != kDone) return code;
   if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
-  return 0;
+  return run.diags.has_errors() ? static_cast<int>(kInputHasErrors) : 0;
 }
 
 }  // namespace skdsl::cli

@@ -10,8 +10,9 @@
 #include "cli/cli.h"
 #include "compiler/compile.h"
 #include "runtime/base/error.h"
-#include "runtime/exec/observe.h"
 #include "runtime/exec/capture_options.h"
+#include "runtime/exec/native.h"
+#include "runtime/exec/observe.h"
 #include "runtime/model/checkpoint.h"
 
 namespace skdsl::cli {
@@ -25,6 +26,9 @@ struct ModelOptions {
   std::vector<std::string> set;  // key=value
   std::optional<int64_t> max_seq_len, block_size, kv_blocks;
   std::string superkernel = "on";
+  std::string jit = "on";               // ge_graph: decode as machine code
+  std::vector<std::string> jit_option;  // NAME=on|off
+  bool static_kernels = false;          // kernels compiled for their shapes
   int64_t mtp = 0;  // guesses of the draft after each step; 0: the draft is not built
   bool strict = false;
   bool lenient = false;  // unknown keys of the run config are warnings
@@ -58,6 +62,7 @@ struct Prepared {
   CompileOptions compile;
   schedule::ScheduleOptions schedule;
   exec::CaptureOptions capture;  // of npugraph_ex
+  exec::NativeOptions native;    // of machine code
   std::optional<model::Checkpoint> checkpoint;
   std::optional<uint64_t> synthetic_seed;  // weights from a seed instead
   std::string weights_folder;              // "" for synthetic without a folder

@@ -10,6 +10,8 @@
 
 #include "runtime/exec/host_math.h"
 #include "runtime/exec/launch.h"
+#include "runtime/exec/native_run.h"
+#include "runtime/exec/native_step.h"
 #include "runtime/exec/shape_check.h"
 #include "runtime/exec/superkernel.h"
 
@@ -57,9 +59,12 @@ struct Graph::Impl {
   // What run() does, in order: one kernel, or the super kernel that holds the next ones.
   struct Launch {
     size_t first = 0, count = 1;  // of `calls`
+    const plan::SuperKernel* plan = nullptr;
     std::unique_ptr<SuperKernelLaunch> superkernel;
   };
   std::vector<Launch> launches;
+  std::unique_ptr<NativeRun> native;
+  GraphExecutor executor;
   Workspace workspace;
   uint64_t replays = 0;
   uint64_t steps_run = 0;
@@ -103,15 +108,54 @@ struct Graph::Impl {
       Launch& l = launches.emplace_back();
       l.first = first;
       l.count = calls.size() - first;
-      if (step.kind != plan::Step::Kind::SuperKernel) continue;
+      if (step.kind == plan::Step::Kind::SuperKernel) l.plan = &schedule.superkernels[step.task];
+    }
+    if (options.native && !launches.empty()) {
+      if (auto ok = compile(); !ok) return ok;
+      if (native) return {};
+    }
+    for (Launch& l : launches) {
+      if (!l.plan) continue;
       std::vector<SuperKernelLaunch::Kernel> inside;
-      for (size_t i = first; i < calls.size(); ++i) inside.push_back({calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
-      auto made = SuperKernelLaunch::build(schedule.superkernels[step.task], std::move(inside), workers, pool);
+      for (size_t i = l.first; i < l.first + l.count; ++i) inside.push_back({calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
+      auto made = SuperKernelLaunch::build(*l.plan, std::move(inside), workers, pool);
       if (!made) return refuse(made.error().message);
       l.superkernel = std::move(*made);
     }
     if (options.observe) find_taps();
     return attach_workspace();
+  }
+
+  /// Machine code for the run; without it the reason stands in `executor`.
+  Expected<void> compile() {
+    if (workers.dry() || options.observe) {
+      executor.why_not = workers.dry() ? "a dry run executes no kernel" : "kernels are watched one by one";
+      return {};
+    }
+    std::vector<NativeSourceLaunch> sources;
+    std::vector<std::vector<NativeCall>> native_calls;
+    for (const Launch& l : launches) {
+      NativeSourceLaunch& s = sources.emplace_back();
+      s.superkernel = l.plan;
+      auto& of_launch = native_calls.emplace_back();
+      for (size_t i = l.first; i < l.first + l.count; ++i) {
+        const ReadyTask& r = *calls[i];
+        s.kernels.push_back({&schedule.tasks[r.task], r.kernel, &r.call, r.blocks == 1});
+        of_launch.push_back({r.kernel, &r.call});
+      }
+    }
+    const NativeStep step = native_step(program, schedule, sources, options.native_options, workers.count() == 1);
+    auto code = options.native->compile(step);
+    if (!code) {
+      executor.why_not = code.error().message;
+      return {};
+    }
+    auto run = NativeRun::build(step, native_calls, std::move(*code), workers, pool, options.interrupt);
+    if (!run) return refuse(run.error().message);
+    native = std::move(*run);
+    executor.native = true;
+    executor.info = native->info();
+    return {};
   }
 
   Expected<void> take_arena() {
@@ -208,7 +252,7 @@ struct Graph::Impl {
   Expected<void> attach_workspace() {
     for (int pass = 0; pass < 2; ++pass)
       for (const Launch& l : launches)
-        if (!l.superkernel)
+        if (!l.plan)
           if (auto ok = workspace.attach(*calls[l.first]->kernel, calls[l.first]->call, workers, pool); !ok) return ok;
     return {};
   }
@@ -321,24 +365,46 @@ struct Graph::Impl {
     return {};
   }
 
-  Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
-    if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, static_cast<size_t>(schedule.arena_bytes));
-    if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
+  Expected<void> run_native() {
+    if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
+    const NativeRun::End end = native->run();
+    for (size_t l = 0; l < end.launches_run; ++l) steps_run += launches[l].count;
+    ++launches_run;
+    if (end.interrupted) return fail("interrupted");
+    if (!end.fault) return {};
+    ReadyTask& r = *calls[launches[end.launch].first + end.kernel];
+    const auto at = [&] { return where(schedule.tasks[r.task]); };
+    // An ordinary task runs again on one block, as any launch does: the first faulty row is named.
+    if (!launches[end.launch].plan) {
+      if (auto ok = attach_workspace(); !ok) return ok;
+      if (auto ok = launch(*r.kernel, r.call, 1, workers, at); !ok) return ok;
+    }
+    return fail(fault_message(*end.fault, at()));
+  }
+
+  Expected<void> run_launches() {
     for (Tap& tap : taps)
       if ((tap.missing = tap.after.size()) == 0) show(tap);
     for (const Launch& l : launches) {
       if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
       if (l.superkernel) {
-        if (auto ok = run_superkernel(l); !ok) return tl::unexpected(ok.error());
+        if (auto ok = run_superkernel(l); !ok) return ok;
       } else {
         ReadyTask* r = calls[l.first];
         auto done = launch(*r->kernel, r->call, r->blocks, workers, [&] { return where(schedule.tasks[r->task]); });
-        if (!done) return tl::unexpected(done.error());
+        if (!done) return done;
         if (options.observe) observe(*r);
       }
       steps_run += l.count;
       ++launches_run;
     }
+    return {};
+  }
+
+  Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
+    if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, static_cast<size_t>(schedule.arena_bytes));
+    if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
+    if (auto ok = native ? run_native() : run_launches(); !ok) return tl::unexpected(ok.error());
     std::vector<RuntimeValue> outputs;
     for (size_t i = 0; i < schedule.outputs.size(); ++i) {
       const BufferId b = schedule.outputs[i];
@@ -360,6 +426,8 @@ Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan
   std::unique_ptr<Graph> graph(new Graph);
   graph->impl_ = std::make_unique<Impl>(program, std::move(schedule), bindings, workers, std::move(options));
   if (auto ok = graph->impl_->build(); !ok) return tl::unexpected(ok.error());
+  const Impl& made = *graph->impl_;
+  if (made.options.built) made.options.built(made.schedule, made.executor);
   return graph;
 }
 
@@ -369,6 +437,7 @@ const Tensor& Graph::arena() const { return impl_->arena; }
 uint64_t Graph::replays() const { return impl_->replays; }
 uint64_t Graph::steps_run() const { return impl_->steps_run; }
 uint64_t Graph::launches_run() const { return impl_->launches_run; }
-size_t Graph::launches_per_run() const { return impl_->launches.size(); }
+size_t Graph::launches_per_run() const { return impl_->native ? 1 : impl_->launches.size(); }
+const GraphExecutor& Graph::executor() const { return impl_->executor; }
 
 }  // namespace skdsl::exec

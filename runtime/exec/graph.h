@@ -5,18 +5,27 @@
 // outputs out.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/exec/allocator.h"
 #include "runtime/exec/bindings.h"
+#include "runtime/exec/native.h"
 #include "runtime/exec/observe.h"
 #include "runtime/exec/value.h"
 #include "runtime/exec/workers.h"
 #include "runtime/plan/plan.h"
 
 namespace skdsl::exec {
+
+/// Who runs a graph.
+struct GraphExecutor {
+  bool native = false;
+  NativeInfo info;
+  std::string why_not;  // the plan executor although a compiler was given
+};
 
 /// Bytes that graphs of which only one runs at a time may share.
 using ArenaPool = std::shared_ptr<Tensor>;
@@ -27,6 +36,11 @@ struct GraphOptions {
   const std::atomic<bool>* interrupt = nullptr;  // looked at before every launch
   // Told of each kernel as it ends and of each `dump`, inside super kernels too; those run on one worker then.
   Observer observe;
+  // Makes one launch of the whole run; absent or refusing, the plan executor runs. Observed runs and dry ones always use
+  // the plan executor.
+  NativeCompiler* native = nullptr;
+  NativeOptions native_options;
+  std::function<void(const plan::Schedule&, const GraphExecutor&)> built;  // told who runs the graph
   // ---- of a capture, whose guards answer for host values and for the addresses of states
   bool guarded = false;
   ArenaPool pool;              // the arena is taken from here when it is large enough, else put here
@@ -55,6 +69,7 @@ class Graph {
   /// Launches so far: a super kernel is one; and how many a replay makes.
   uint64_t launches_run() const;
   size_t launches_per_run() const;
+  const GraphExecutor& executor() const;
 
  private:
   Graph();

@@ -4,6 +4,8 @@
 #include <array>
 #include <thread>
 
+#include "runtime/exec/superkernel_walk.h"
+
 namespace skdsl::exec {
 
 using plan::Side;
@@ -13,13 +15,6 @@ namespace {
 
 struct alignas(64) Counter {
   std::atomic<uint32_t> value{0};
-};
-
-// Where a worker stands on one side.
-struct Walk {
-  size_t at = 0;
-  uint32_t part = 0;      // inside a step that waits more than once
-  uint32_t arrivals = 0;  // all-core flags of this side that it has waited for
 };
 
 }  // namespace
@@ -94,12 +89,13 @@ struct SuperKernelLaunch::Impl final : Workers::Job {
   void run(uint32_t worker) override {
     const uint32_t spins = workers.spins();
     std::array<Walk, 2> walks;
-    std::array<uint32_t, 2> flags{};  // v2c, c2v of this group
+    GroupFlags flags{};
+    Group group{*this, worker};
     for (uint32_t idle = 0;;) {
       bool moved = false, open = false;
       for (const Side s : plan::kSides) {
         Walk& w = walks[static_cast<size_t>(s)];
-        while (w.at < sk.of(s).size() && step(worker, s, w, flags)) moved = true;
+        while (w.at < sk.of(s).size() && walk_step(group, sk, s, w, flags)) moved = true;
         open |= w.at < sk.of(s).size();
       }
       if (!open) return;
@@ -109,65 +105,21 @@ struct SuperKernelLaunch::Impl final : Workers::Job {
     }
   }
 
+  // The machine of one worker.
+  struct Group {
+    Impl& launch;
+    uint32_t worker;
+    void arrive(Side s) { launch.arrive(s); }
+    bool met(Side s, Walk& w) { return launch.met(s, w); }
+    bool call(Side s, size_t k, Walk& w) { return launch.call(worker, s, k, w); }
+    void note(Side, const SkStep&) {}
+  };
+
   void arrive(Side s) { arrived[static_cast<size_t>(s)].value.fetch_add(1, std::memory_order_acq_rel); }
   // Have all workers raised the all-core flag once more than this one has waited for it?
   bool met(Side s, Walk& w) {
     if (arrived[static_cast<size_t>(s)].value.load(std::memory_order_acquire) < (w.arrivals + 1) * lanes) return false;
     ++w.arrivals;
-    return true;
-  }
-
-  bool step(uint32_t worker, Side side, Walk& w, std::array<uint32_t, 2>& flags) {
-    const SkStep& s = sk.of(side)[w.at];
-    const auto take = [&](bool to_vector) {
-      uint32_t& flag = flags[to_vector ? 1 : 0];
-      if (flag == 0) return false;
-      --flag;
-      return true;
-    };
-    const bool cube = side == Side::Aic;
-    switch (s.kind) {
-      case SkStep::Kind::Sync:
-        if (s.scope == plan::SyncScope::AllMix) {
-          // Vector cores report to their cube core, the cube cores meet, each lets its vector cores go.
-          if (!cube) {
-            if (w.part == 0) ++flags[0], w.part = 1;
-            if (!take(true)) return false;
-          } else {
-            if (w.part == 0) {
-              if (!take(false)) return false;
-              arrive(side), w.part = 1;
-            }
-            if (!met(side, w)) return false;
-            ++flags[1];
-          }
-        } else if (s.scope == plan::scope_of(side)) {
-          if (w.part == 0) arrive(side), w.part = 1;
-          if (!met(side, w)) return false;
-        }
-        break;
-      case SkStep::Kind::Signal: ++flags[s.to_vector ? 1 : 0]; break;
-      case SkStep::Kind::Await:
-        if (!take(s.to_vector)) return false;
-        break;
-      case SkStep::Kind::SetNextStart: arrive(side); break;
-      case SkStep::Kind::WaitPrevEnd: {
-        const plan::SkWaitActions a = plan::wait_actions(s.config, side);
-        if (w.part == 0) {
-          if (a.wait_all && !met(side, w)) return false;
-          if (a.signal) ++flags[cube ? 1 : 0];
-          w.part = 1;
-        }
-        if (a.await && !take(!cube)) return false;
-        break;
-      }
-      case SkStep::Kind::Call: case SkStep::Kind::DynamicCall:
-        if (!call(worker, side, s.of, w)) return false;
-        break;
-      default: break;  // caches, time stamps and memory events are the device's
-    }
-    w.part = 0;
-    ++w.at;
     return true;
   }
 

@@ -200,7 +200,7 @@ class Generation {
     auto logits = forward(*decode_, std::vector<int32_t>(batch, 0), std::vector<StepRequest>(batch), result_.batch_size);
     if (!logits) return tl::unexpected(logits.error());
     const Counters& after = session_.counters();
-    report({.warmup = true, .graph = after.replays > before.replays, .compiled = after.captures > before.captures,
+    report({.warmup = true, .graph = after.replays > before.replays, .native = native(), .compiled = after.captures > before.captures,
             .rows = result_.batch_size, .padding = result_.batch_size, .ms = ms_since(start), .served = served()});
     if (drafts_) {
       auto guesses = drafts_->after_decode(hidden_, std::vector<DraftRequest>(running_.size()));
@@ -210,6 +210,7 @@ class Generation {
     return {};
   }
 
+  bool native() const { return !session_.executors().empty() && session_.executors().back().second.native; }
   std::string served() const { return session_.captures() ? exec::describe(session_.captures()->last()) : ""; }
 
   Expected<void> decode() {
@@ -235,7 +236,7 @@ class Generation {
     decode_ms_ += ms;
     ++result_.decode_steps;
     const Counters& after = session_.counters();
-    report({.step = result_.decode_steps, .graph = after.replays > before.replays, .compiled = after.captures > before.captures,
+    report({.step = result_.decode_steps, .graph = after.replays > before.replays, .native = native(), .compiled = after.captures > before.captures,
             .rows = result_.batch_size, .padding = padding, .ms = ms, .served = served()});
     if (auto ok = choose(*logits); !ok) return ok;
     logits = Tensor();  // memory of a capture: the next replay writes over it

@@ -49,6 +49,7 @@ struct StepInfo {
   bool prefill = false;
   bool warmup = false;
   bool graph = false;      // served by a static graph
+  bool native = false;     // ge_graph: as machine code
   bool compiled = false;   // that graph was made in this step
   std::string served;      // npugraph_ex: which graph, or why none
   int64_t rows = 0;

@@ -86,6 +86,7 @@ struct Session::Impl {
   std::unique_ptr<exec::Interpreter> interpreter;
   std::map<std::string, std::unique_ptr<exec::Graph>> graphs;  // by key text
   std::set<std::string> functions_with_graph;
+  std::vector<std::pair<std::string, exec::GraphExecutor>> executors;
   std::unique_ptr<exec::Captures> captures;  // of npugraph_ex
   Counters counters;
   Timings timings;
@@ -113,12 +114,26 @@ struct Session::Impl {
     interpreter = std::make_unique<exec::Interpreter>(program, bindings, workers, std::move(io));
     if (options.mode == "npugraph_ex")
       captures = std::make_unique<exec::Captures>(program, bindings, workers, *interpreter, options.recording, options.capture,
-                                                  exec::GraphOptions{.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe});
+                                                  graph_options());
     if (auto ok = evaluate_consts(); !ok) return ok;
     drop_sources();
     if (auto ok = allocate_states(); !ok) return ok;
     timings.load_ms = watch.ms();
     return {};
+  }
+
+  // Graphs of npugraph_ex are machine code when their kernels are compiled for their shapes.
+  exec::GraphOptions graph_options() {
+    exec::GraphOptions out{.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe};
+    if (options.mode == "npugraph_ex" && !options.capture.static_kernel_compile) return out;
+    out.native = options.native;
+    out.native_options = options.native_options;
+    out.built = [this](const plan::Schedule& s, const exec::GraphExecutor& executor) {
+      std::string name = s.function;
+      for (const auto& [symbol, size] : s.bindings) name += fmt::format(" {}={}", symbol, size);
+      executors.emplace_back(std::move(name), executor);
+    };
+    return out;
   }
 
   Expected<void> check(const Tensor& t, const std::string& path, const plan::Type& type) const {
@@ -260,7 +275,7 @@ struct Session::Impl {
     const Stopwatch watch;
     auto schedule = options.compile(program, key);
     if (!schedule) return tl::unexpected(schedule.error());
-    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, {.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe});
+    auto graph = exec::Graph::build(program, std::move(*schedule), bindings, workers, graph_options());
     if (!graph) return tl::unexpected(graph.error());
     timings.compile_ms += watch.ms();
     ++counters.captures;
@@ -317,6 +332,7 @@ bool Session::interrupted() const {
 
 const Counters& Session::counters() const { return impl_->counters; }
 const exec::Captures* Session::captures() const { return impl_->captures.get(); }
+const std::vector<std::pair<std::string, exec::GraphExecutor>>& Session::executors() const { return impl_->executors; }
 const Timings& Session::timings() const { return impl_->timings; }
 exec::Bindings& Session::bindings() { return impl_->bindings; }
 

@@ -14,6 +14,7 @@
 #include "runtime/base/error.h"
 #include "runtime/exec/bindings.h"
 #include "runtime/exec/captures.h"
+#include "runtime/exec/graph.h"
 #include "runtime/exec/interpreter.h"
 #include "runtime/exec/value.h"
 #include "runtime/plan/hook.h"
@@ -31,6 +32,8 @@ struct SessionOptions {
   plan::CompileHook compile;                     // needed by ge_graph
   plan::RecordingHook recording;                 // needed by npugraph_ex
   exec::CaptureOptions capture;                  // of npugraph_ex
+  exec::NativeCompiler* native = nullptr;        // makes machine code of graphs; it must outlive the session
+  exec::NativeOptions native_options;
   /// Told of each decode call of npugraph_ex that was served: its number, from 1, and by what.
   std::function<void(uint64_t step, const exec::ServedCall&)> on_decode;
   const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
@@ -82,6 +85,8 @@ class Session {
   /// What npugraph_ex captured and why; null in other modes.
   const exec::Captures* captures() const;
   const Timings& timings() const;
+  /// Who runs each graph, in the order of their making; of npugraph_ex with static_kernel_compile only.
+  const std::vector<std::pair<std::string, exec::GraphExecutor>>& executors() const;
   exec::Bindings& bindings();
   /// Bytes of weights, consts and states that the session holds.
   uint64_t resident_bytes() const;

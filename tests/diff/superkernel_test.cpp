@@ -1,13 +1,17 @@
 // Random programs under random scopes: merged, split, renamed, nested, moved to streams, given options. A super kernel
-// never changes one bit of what the interpreter gives, on one worker or three, observed or not.
+// never changes one bit of what the interpreter gives, on one worker or three, in the plan
+// executor or as machine code, observed or not.
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
+#include <thread>
 
 #include "compiler/superkernel/report.h"
+#include "jit/host/host.h"
 #include "tests/diff/explicit_events.h"
 #include "tests/diff/world.h"
+#include "tests/support/native_clocks.h"
 
 namespace skdsl {
 namespace {
@@ -57,6 +61,24 @@ void damage(const Program& p, const plan::Schedule& good, uint64_t seed, int64_t
     }
 }
 
+// The order for machine code keeps every dependency with any kernels small, phases inside and every switch.
+void check_orders(const plan::Schedule& s, Random& random, size_t& checked) {
+  for (const plan::SuperKernel& sk : s.superkernels) {
+    std::vector<exec::NativeKernel> kernels(sk.kernels.size());
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      kernels[k].alone = random.chance(40);
+      kernels[k].phases = random.chance(15) ? 2 : 1;
+      kernels[k].workspace = random.chance(50);
+    }
+    for (int bits = 0; bits < 8; ++bits) {
+      exec::NativeOptions o;
+      o.narrow_sync = bits & 1, o.early_start = bits & 2, o.preload = bits & 4;
+      for (const uint32_t lanes : {2u, 3u}) ASSERT_EQ(testing::order_error(exec::native_function(sk, kernels, o, false), sk, lanes), "") << bits;
+      ++checked;
+    }
+  }
+}
+
 // Runs of ops get a scope, a stream, a core limit, or none; scopes of one name share their options.
 void place_scopes(Program& p, Random& random) {
   p.contexts.clear();
@@ -87,8 +109,35 @@ void place_scopes(Program& p, Random& random) {
     }
 }
 
+// A fault and an interrupt end a run as they end the plan executor's, and the next run is whole again.
+void stop_early(const Program& p, const plan::Schedule& s, uint64_t seed, int64_t rows, jit::Compiler& jit, size_t& faults, size_t& interrupts) {
+  if (seed % 4 != 0) return;
+  const uint32_t workers = seed % 8 == 0 ? 1 : 3;
+  const exec::GraphOptions plain{.poison = true, .spread = workers > 1};
+  exec::GraphOptions native = plain;
+  native.native = &jit;
+  World a(p, seed, rows, workers), b(p, seed, rows, workers);
+  a.spoil(), b.spoil();
+  const Outcome want = a.replay(p, s, plain), have = b.replay(p, s, native);
+  ASSERT_EQ(have.error, want.error) << print(s, p);
+  // States are as they were left at the end of the launch with the fault.
+  if (want.error.empty()) ASSERT_TRUE(have == want);
+  else ASSERT_TRUE(have.state == want.state) << want.error << "\n" << print(s, p);
+  faults += !want.error.empty();
+  std::atomic<bool> stop{false};
+  native.interrupt = &stop;
+  World c(p, seed, rows, workers);
+  std::thread other([&] { std::this_thread::sleep_for(std::chrono::microseconds(seed % 50)), stop = true; });
+  const Outcome cut = c.replay(p, s, native);
+  other.join();
+  ASSERT_TRUE(cut.error.empty() || cut.error == "interrupted") << cut.error;
+  interrupts += !cut.error.empty();
+}
+
 TEST(SuperKernels, NeverChangeABit) {
   size_t ran = 0, fused = 0, pieces = 0, two_stream = 0, refused = 0, found = 0, harmless = 0;
+  jit::Compiler jit;
+  size_t orders = 0, faults = 0, interrupts = 0;
   const size_t rounds = testing::repeats(400, 12000);  // 399: a view in the middle whose bytes a later kernel takes
   for (uint64_t seed = 1; seed <= rounds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -119,8 +168,17 @@ TEST(SuperKernels, NeverChangeABit) {
       const Outcome now = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1});
       ASSERT_EQ(now.error, "") << print(*schedule, p);
       ASSERT_TRUE(now == expected) << workers << " workers\n" << print(*schedule, p);
+      exec::GraphExecutor executor;
+      const Outcome native = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1, .native = &jit}, &executor);
+      ASSERT_EQ(native.error, "") << print(*schedule, p);
+      ASSERT_TRUE(executor.native || schedule->tasks.empty()) << executor.why_not;
+      ASSERT_TRUE(native == expected) << "machine code, " << workers << " workers\n" << print(*schedule, p);
     }
+    check_orders(*schedule, random, orders);
+    if (HasFatalFailure()) return;
     damage(p, *schedule, seed, rows, expected, found, harmless);
+    if (HasFatalFailure()) return;
+    stop_early(p, *schedule, seed, rows, jit, faults, interrupts);
     if (HasFatalFailure()) return;
     size_t seen = 0, kernels = 0;
     exec::GraphOptions watched{.poison = true};
@@ -133,6 +191,9 @@ TEST(SuperKernels, NeverChangeABit) {
     for (const auto& k : schedule->superkernels) two_stream += k.two_stream;
     ++ran;
   }
+  std::printf("machine code: %zu orders checked, %zu runs ended by a fault as the plan executor's, %zu by an interrupt\n", orders, faults, interrupts);
+  EXPECT_GT(orders, rounds);
+  EXPECT_GT(faults, 0u);
   std::printf("super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu two-stream) with %zu ops, %zu refused; of the steps taken out %zu were missed and %zu were not needed\n", rounds, ran, pieces,
               two_stream, fused, refused, found, harmless);
   EXPECT_GT(ran, rounds / 5);

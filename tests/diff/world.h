@@ -58,6 +58,12 @@ class World {
     if (table) bindings_.weights["table"] = std::get<Tensor>((*table)[0]);
   }
 
+  /// The last row's id is out of range from now on.
+  void spoil() {
+    Tensor& ids = std::get<Tensor>(args_[1]);
+    ids.data<int32_t>()[ids.elements() - 1] = 70;
+  }
+
   Outcome interpret(const Program& program) {
     Outcome out;
     exec::InterpreterOptions options;
@@ -66,9 +72,11 @@ class World {
     return finish(interpreter.run(*program.find("M.decode"), args_), std::move(out));
   }
 
-  Outcome replay(const Program& program, const plan::Schedule& schedule, exec::GraphOptions options = {.poison = true}) {
+  Outcome replay(const Program& program, const plan::Schedule& schedule, exec::GraphOptions options = {.poison = true},
+                 exec::GraphExecutor* executor = nullptr) {
     auto graph = exec::Graph::build(program, schedule, bindings_, workers_, std::move(options));
     if (!graph) return {.error = graph.error().message};
+    if (executor) *executor = (*graph)->executor();
     return finish((*graph)->run(args_), {});
   }
 

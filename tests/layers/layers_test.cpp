@@ -63,7 +63,8 @@ const std::vector<Row>& rows() {
        {"runtime/model", "runtime/exec", "runtime/plan", "runtime/tensor", "runtime/abi", "runtime/base",
         "stdlib"}},
       {"compiler", {"compiler", "runtime/base", "runtime/abi", "runtime/plan", "stdlib"}},
-      {"jit", {"jit", "runtime", "stdlib"}},
+      // The room that links LLVM sees the hook of the executor and what is behind it; the one that opens it as little.
+      {"jit", {"jit", "runtime/abi", "runtime/base", "runtime/exec/native.h", "runtime/exec/native_options.def", "stdlib/op_info.h"}},
       {"cli", {"cli", "compiler", "jit", "runtime", "stdlib", "diagnostic_pages.inc"}},
   };
   return kRows;
@@ -111,7 +112,7 @@ TEST(Layers, HeavyLibrariesHaveOneIncluder) {
         seen.insert(w.prefix);
       }
   for (const char* expected :
-       {"antlr4", "CLI", "yaml-cpp", "nlohmann", "pcre2", "sentencepiece_", "unicode/"})
+       {"antlr4", "CLI", "yaml-cpp", "nlohmann", "pcre2", "sentencepiece_", "unicode/", "llvm"})
     EXPECT_TRUE(seen.contains(expected)) << expected;
 }
 

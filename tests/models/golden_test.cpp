@@ -167,7 +167,14 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
     LogitsRun captured = run("npugraph_ex", threads);
     captured.more = {"--set", "npugraph_ex.static_kernel_compile=true", "--set", "npugraph_ex.super_kernel_optimize=true"};
     EXPECT_EQ(logits_text(captured), reference) << "captured super kernels, threads " << threads;
+    // ge_graph is machine code by default, here from the cache of the runs before.
+    for (const std::vector<std::string>& more : {std::vector<std::string>{"--jit", "off"}, {"--jit", "off", "--superkernel", "off"}, {"--static-kernels"}}) {
+      LogitsRun other = run("ge_graph", threads);
+      other.more = more;
+      EXPECT_EQ(logits_text(other), reference) << more.back() << ", threads " << threads;
+    }
   }
+  EXPECT_EQ(logits_text(run("ge_graph", 5)), reference) << "more workers than cores";
 }
 
 TEST_P(Golden, ARequestAloneEqualsTheSameRequestInARaggedBatch) {

@@ -85,6 +85,11 @@ AbiCall::AbiCall(Opcode op, const Attrs& attrs, std::vector<Tensor> operands, st
 void AbiCall::run(uint32_t blocks, BlockOrder order) {
   const kernels::KernelEntry* kernel = kernels::find_kernel(op_);
   ASSERT_NE(kernel, nullptr) << info(op_).name;
+  run(blocks, kernel->run, order);
+}
+
+void AbiCall::run(uint32_t blocks, sk_kernel_fn function, BlockOrder order) {
+  const kernels::KernelEntry* kernel = kernels::find_kernel(op_);
   const uint64_t bytes = kernel->workspace ? (kernel->workspace(&call_) + 63) / 64 * 64 : 0;
   const Tensor workspace = Tensor::empty(SK_I8, std::vector<int64_t>{static_cast<int64_t>(bytes * blocks)});
   std::memset(workspace.view.data, 0xff, static_cast<size_t>(bytes * blocks));
@@ -95,11 +100,11 @@ void AbiCall::run(uint32_t blocks, BlockOrder order) {
     if (order == BlockOrder::Threads) {
       std::vector<std::thread> workers;
       for (uint32_t b = 0; b < blocks; ++b)
-        workers.emplace_back([&, b] { kernel->run(&call_, phase, b, blocks); });
+        workers.emplace_back([&, b] { function(&call_, phase, b, blocks); });
       for (std::thread& w : workers) w.join();
     } else {
       for (uint32_t b = 0; b < blocks; ++b)
-        kernel->run(&call_, phase, order == BlockOrder::Rising ? b : blocks - 1 - b, blocks);
+        function(&call_, phase, order == BlockOrder::Rising ? b : blocks - 1 - b, blocks);
     }
   }
 }

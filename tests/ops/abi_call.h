@@ -19,6 +19,9 @@ class AbiCall {
 
   /// Runs all phases with `blocks` blocks; the workspace is filled with NaN patterns before.
   void run(uint32_t blocks, BlockOrder order = BlockOrder::Rising);
+  /// The same with another function in the kernel's place.
+  void run(uint32_t blocks, sk_kernel_fn function, BlockOrder order = BlockOrder::Rising);
+  const sk_call& call() const { return call_; }
   const sk_fault& fault() const { return fault_; }
   const std::vector<Tensor>& results() const { return results_; }
 

@@ -1,11 +1,11 @@
 // cli_run — a command of skdsl run in this process, with its outputs as strings
 #pragma once
-#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/cli.h"
+#include "tests/support/temporary_folder.h"
 
 namespace skdsl::testing {
 
@@ -24,23 +24,6 @@ inline CommandResult run_command(const std::vector<std::string>& args, const std
   r.err = err.str();
   return r;
 }
-
-/// A folder of its own that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "skdsl-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::string source_path(const std::string& name) { return std::string(SKDSL_SOURCE_DIR) + "/" + name; }
 

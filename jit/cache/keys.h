@@ -1,0 +1,18 @@
+// keys — what compiled objects depend on
+#pragma once
+#include "jit/cache/object_cache.h"
+
+namespace skdsl::jit {
+
+/// Of the machine and the build: "target", "llvm", "skdsl", "jit".
+struct BuildKey {
+  std::string target, llvm, skdsl, jit;
+};
+CacheKey key_of(const exec::NativeStep& step, const BuildKey& build);
+/// Of a kernel compiled for its shapes.
+CacheKey key_of(const exec::NativeKernel& kernel, const BuildKey& build);
+
+/// Operator, shapes and attributes of a kernel, as 64 hexadecimal digits.
+std::string fingerprint(const exec::NativeKernel& kernel);
+
+}  // namespace skdsl::jit

@@ -1,0 +1,19 @@
+// native_order — the two sides of a super kernel as one list that every worker walks
+//
+// The list is what one worker alone does, so with more of them the one that has come least far never waits: a worker
+// waits only for what others do earlier in the same list.
+#pragma once
+#include "runtime/exec/native.h"
+#include "runtime/plan/superkernel.h"
+
+namespace skdsl::exec {
+
+/// A super kernel whose kernels have been described, in the order of SuperKernel::kernels. With `solo` nobody is met.
+NativeFunction native_function(const plan::SuperKernel& sk, std::vector<NativeKernel> kernels, const NativeOptions& options, bool solo);
+/// A task outside of super kernels.
+NativeFunction native_task(NativeKernel kernel, bool solo);
+
+/// The meetings before launches, by what runs before and behind them.
+void set_boundaries(NativeStep& step);
+
+}  // namespace skdsl::exec
