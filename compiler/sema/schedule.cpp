@@ -45,9 +45,15 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
   const size_t first = kind == Kind::Cores ? 0 : 1;
   const NodeId options = a.child(node, first), when = a.child(node, first + 1),
                block = a.child(node, first + 2);
-  if (kind == Kind::SuperKernel && f.phase_word == "prefill")
-    report(a.span(node), diag::Id::SuperKernelInPrefill)
-        .help("move it into `decode`, or into a `forward`, where it is inert in prefill");
+  if (kind == Kind::SuperKernel && f.phase_word == "prefill") {
+    auto r = report(a.span(node), diag::Id::SuperKernelInPrefill);
+    r.help("move it into `decode`, or into a `forward`, where it is inert in prefill");
+    // Its statements stay: header and closing bracket go.
+    const Span whole = a.span(node);
+    if (const auto inside = a.children(block); !inside.empty())
+      r.fix({whole.file, whole.begin, a.span(inside.front()).begin}, "")
+          .fix({whole.file, a.span(inside.back()).end, whole.end}, "");
+  }
   Context c;
   c.kind = kind == Kind::Stream     ? Context::Kind::Stream
            : kind == Kind::Cores    ? Context::Kind::Cores
@@ -111,7 +117,9 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
       superkernel::Options checked;
       if (auto good = superkernel::add_option(checked, name, text_of(v)); !good) {
         const bool key = superkernel::find_option(name) == superkernel::Option::kCount;
-        report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption, good.error().message).help(good.error().help);
+        auto r = report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption, good.error().message);
+        r.help(good.error().help);
+        if (key && !good.error().nearest.empty()) r.fix(a.name_span(o), good.error().nearest);
         ok = false;
         continue;
       }
