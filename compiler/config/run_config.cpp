@@ -142,6 +142,16 @@ class Checker {
       value = std::move(*good);
       return true;
     }
+    if (const std::string_view instead =
+            row.key == "exe_mode" && value.is_string() ? foreign_backend(value.as_string()) : "";
+        !instead.empty()) {
+      auto report = told(diags_.report(place.value ? place.value : place.key, diag::Id::UnsupportedBackend,
+                                       value.as_string()),
+                         place);
+      report.help(fmt::format("the modes are eager, ge_graph and npugraph_ex; did you mean `{}`?", instead));
+      if (place.value) report.fix(place.value, std::string(instead));
+      return false;
+    }
     const bool option = row.section == "npugraph_ex" || row.section == "ge";
     auto report = told(diags_.report(place.value ? place.value : place.key,
                                      option ? diag::Id::RunOptionRange : diag::Id::RunBadValue,
@@ -161,8 +171,7 @@ class Checker {
       bar = rest.find('|');
       choices.emplace_back(rest.substr(0, bar));
     }
-    const std::string near =
-        value.as_string() == "acl_graph" ? "npugraph_ex" : diag::nearest(value.as_string(), choices);
+    const std::string near = diag::nearest(value.as_string(), choices);
     if (!near.empty())
       report.help(fmt::format("did you mean `{}`?", near));
     else

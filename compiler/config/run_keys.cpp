@@ -152,6 +152,17 @@ std::string_view not_modelled(std::string_view key) {
   return "";
 }
 
+std::string_view foreign_backend(std::string_view name) {
+  // Names of back ends of torch.compile, and of npugraph_ex before it was called so.
+  constexpr std::string_view kNames[][2] = {{"acl_graph", "npugraph_ex"},       {"aclgraph", "npugraph_ex"},
+                                            {"reduce-overhead", "npugraph_ex"}, {"inductor", "npugraph_ex"},
+                                            {"cudagraphs", "npugraph_ex"},      {"max-autotune", "ge_graph"},
+                                            {"torchair", "ge_graph"},           {"aot_eager", "eager"}};
+  for (const auto& [foreign, mode] : kNames)
+    if (foreign == name) return mode;
+  return "";
+}
+
 std::string expectation(const RunKey& key) {
   switch (key.type) {
     case KeyType::Bool:

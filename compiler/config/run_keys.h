@@ -60,6 +60,8 @@ std::vector<std::string> key_names(std::string_view section);
 
 /// What to use instead of an interface that is not modelled; "" when `key` is none.
 std::string_view not_modelled(std::string_view key);
+/// The mode that stands for a back end of another device ("inductor"), or "" when the name is none of these.
+std::string_view foreign_backend(std::string_view name);
 
 /// "an integer of at least 1", "one of eager, ge_graph, npugraph_ex", …
 std::string expectation(const RunKey& key);

@@ -41,12 +41,13 @@ void tell_recorded_only(const RunView& view, diag::Engine& diags) {
 std::span<const RunRule> run_rules() { return kRules; }
 
 void RuleReport::say(std::initializer_list<std::string_view> keys, const std::string& message,
-                     const std::string& help) {
+                     const std::string& help, std::string_view instead) {
   std::vector<std::string> copies(keys.begin(), keys.end());
-  say(copies, message, help);
+  say(copies, message, help, instead);
 }
 
-void RuleReport::say(std::span<const std::string> keys, const std::string& message, const std::string& help) {
+void RuleReport::say(std::span<const std::string> keys, const std::string& message, const std::string& help,
+                     std::string_view instead) {
   const Effective* blamed = nullptr;
   for (const std::string& key : keys)
     if (const Effective& e = view_.at(key); !blamed && e.span) blamed = &e;
@@ -56,6 +57,7 @@ void RuleReport::say(std::span<const std::string> keys, const std::string& messa
     report.note(&e == blamed ? Span{} : e.span, fmt::format("{} = {} ({})", key, to_json(e.value), e.origin));
   }
   report.help(help);
+  if (!instead.empty() && blamed && blamed == &view_.at(keys[0])) report.fix(blamed->span, std::string(instead));
 }
 
 std::string RuleReport::environment(const char* name) const {

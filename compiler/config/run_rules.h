@@ -14,9 +14,11 @@ class RuleReport {
  public:
   RuleReport(const RunView& view, diag::Id id, diag::Engine& diags) : view_(view), id_(id), diags_(diags) {}
 
-  /// `keys` are paths, the one to blame first.
-  void say(std::initializer_list<std::string_view> keys, const std::string& message, const std::string& help);
-  void say(std::span<const std::string> keys, const std::string& message, const std::string& help);
+  /// `keys` are paths, the one to blame first. `instead` is what its value should be, when that is known.
+  void say(std::initializer_list<std::string_view> keys, const std::string& message, const std::string& help,
+           std::string_view instead = "");
+  void say(std::span<const std::string> keys, const std::string& message, const std::string& help,
+           std::string_view instead = "");
   /// About the environment; `key` is the key that does not go with it.
   std::string environment(const char* name) const;
 

@@ -84,7 +84,7 @@ void cache_compile_eager(const RunView& view, RuleReport& report) {
 void superkernel_eager(const RunView& view, RuleReport& report) {
   if (view.mode() == "eager" && view.flag(kSuperKernel))
     report.say({kSuperKernel, kMode}, "eager makes no super kernels",
-               "leave `enable_superkernel` out, or set exe_mode to ge_graph");
+               "leave `enable_superkernel` out, or set exe_mode to ge_graph", "false");
 }
 
 void superkernel_static_kernel(const RunView& view, RuleReport& report) {
@@ -98,7 +98,7 @@ void superkernel_dump(const RunView& view, RuleReport& report) {
       view.mode() == "ge_graph" ? "ge.dump_config.enable_dump" : "npugraph_ex.dump_tensor_data";
   if (superkernel(view) && view.flag(dump))
     report.say({dump, kSuperKernel}, "nothing is dumped from inside of super kernels",
-               "leave one of the two out");
+               "leave one of the two out", "false");
 }
 
 void npugraph_options_mode(const RunView& view, RuleReport& report) {

@@ -88,7 +88,7 @@ void single_stream(const RunView& view, RuleReport& report) {
        {"model_config.custom_params.enable_multi_streams", "model_config.custom_params.enable_prefetch"})
     if (view.flag(key))
       report.say({"ge.ge_config.enable_single_stream", key},
-                 fmt::format("one stream, and `{}` needs more", key), "leave one of the two out");
+                 fmt::format("one stream, and `{}` needs more", key), "leave one of the two out", "false");
 }
 
 void level_and_order(const RunView& view, RuleReport& report) {
@@ -167,7 +167,7 @@ void full_graph(const RunView& view, RuleReport& report) {
   for (const char* key : {"npugraph_ex.fullgraph", "ge.fullgraph"})
     if (!view.flag(key))
       report.say({key}, "a decode is one graph: `fullgraph` cannot be false",
-                 "leave it out; `skdsl modes` tells what breaks a graph");
+                 "leave it out; `skdsl modes` tells what breaks a graph", "true");
 }
 
 }  // namespace skdsl::config::rules

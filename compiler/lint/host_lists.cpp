@@ -42,9 +42,10 @@ class Finder {
     for (size_t i = 0; i < op.operands.size(); ++i) {
       const ValueId v = op.operands[i];
       if (v == kNone || of_value_[v].empty()) continue;
-      // The list as the length operand of an attention is what a replay patches.
-      const bool length =
-          op.code == Opcode::FusedInferAttentionScore && f_.values[v].type.kind == Kind::HostList;
+      // The whole list as the length operand of an attention is what a replay patches.
+      const bool length = op.code == Opcode::FusedInferAttentionScore &&
+                          std::all_of(of_value_[v].begin(), of_value_[v].end(),
+                                      [](const Origin& o) { return o.element < 0 && !o.computed; });
       if (length)
         use(id, of_value_[v], true);
       else
@@ -65,6 +66,12 @@ class Finder {
       if (length) return;
       give(op, seen);
     } else if (row.has(kHostFn)) {
+      // Operators take a list as a tensor of its elements.
+      const bool whole = op.code == Opcode::ToTensor && f_.values[op.operands[0]].type.kind == Kind::HostList;
+      if (whole) {
+        of_value_[op.results[0]] = seen;  // its size is the number of elements, not one of them
+        return;
+      }
       for (Origin& o : seen) o.computed = true;
       give(op, seen);
     } else {

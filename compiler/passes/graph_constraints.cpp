@@ -76,9 +76,10 @@ class Checker {
     }
     if (row.has(kDynamicShape) && has_new_size(op))
       report(op, diag::Id::DynamicShapeInGraph, name).help(std::string(remedy(op.code)));
-    if (row.has(kHostIo)) report(op, diag::Id::HostIoInGraph, name).help(std::string(remedy(op.code)));
+    if (row.has(kHostIo)) print_to_tap(op, report(op, diag::Id::HostIoInGraph, name).help(std::string(remedy(op.code))));
     if (row.has(kRandom)) report(op, diag::Id::RngInGraph, name).help(std::string(remedy(op.code)));
-    if (row.has(kSync)) report(op, diag::Id::SyncInGraph, name).help(std::string(remedy(op.code)));
+    if (row.has(kSync))
+      report(op, diag::Id::SyncInGraph, name).help(std::string(remedy(op.code))).fix(diags_.sources().span(op.loc), "");
     if (op.code == Opcode::WaitTensor && mode_ == "npugraph_ex")
       report(op, diag::Id::WaitTensorOutsideGe).help("declare `event e`, write `record e` behind what is awaited and `wait e` before its use");
     if (op.code == Opcode::If && is_tainted(op.operands[0]))
@@ -92,6 +93,16 @@ class Checker {
       tainted_[v] = f_.values[v].type.is_tensor() || taints;
       know(v);
     }
+  }
+
+  // `print(x)` of one value becomes `tap x`.
+  void print_to_tap(const Op& op, diag::Engine::Builder& report) {
+    const Span at = diags_.sources().span(op.loc);
+    std::string_view text = diags_.sources().text(at);
+    constexpr std::string_view kCall = "print(";
+    if (!text.starts_with(kCall) || !text.ends_with(")")) return;
+    text = text.substr(kCall.size(), text.size() - kCall.size() - 1);
+    if (!text.empty() && text.find_first_of(",\"{") == text.npos) report.fix(at, fmt::format("tap {}", text));
   }
 
   bool is_tainted(ValueId v) const { return v != kNone && tainted_[v] != 0; }

@@ -45,9 +45,15 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
   const size_t first = kind == Kind::Cores ? 0 : 1;
   const NodeId options = a.child(node, first), when = a.child(node, first + 1),
                block = a.child(node, first + 2);
-  if (kind == Kind::SuperKernel && f.phase_word == "prefill")
-    report(a.span(node), diag::Id::SuperKernelInPrefill)
-        .help("move it into `decode`, or into a `forward`, where it is inert in prefill");
+  if (kind == Kind::SuperKernel && f.phase_word == "prefill") {
+    auto r = report(a.span(node), diag::Id::SuperKernelInPrefill);
+    r.help("move it into `decode`, or into a `forward`, where it is inert in prefill");
+    // Its statements stay: header and closing bracket go.
+    const Span whole = a.span(node);
+    if (const auto inside = a.children(block); !inside.empty())
+      r.fix({whole.file, whole.begin, a.span(inside.front()).begin}, "")
+          .fix({whole.file, a.span(inside.back()).end, whole.end}, "");
+  }
   Context c;
   c.kind = kind == Kind::Stream     ? Context::Kind::Stream
            : kind == Kind::Cores    ? Context::Kind::Cores

@@ -104,9 +104,11 @@ tl::expected<void, OptionError> add_option(Options& options, std::string_view ke
     for (const OptionRow& r : kRows) keys.emplace_back(r.key);
     std::string spelled(key);
     std::replace(spelled.begin(), spelled.end(), '_', '-');
-    std::string help = diag::nearest(spelled, keys);
-    help = help.empty() ? fmt::format("the options are {}", fmt::join(keys, ", ")) : fmt::format("did you mean `{}`?", help);
-    return refuse(key, fmt::format("a super kernel has no option `{}`", key), help);
+    const std::string nearest = diag::nearest(spelled, keys);
+    auto refused = refuse(key, fmt::format("a super kernel has no option `{}`", key),
+                          nearest.empty() ? fmt::format("the options are {}", fmt::join(keys, ", ")) : fmt::format("did you mean `{}`?", nearest));
+    refused.value().nearest = nearest;
+    return refused;
   }
   if (options.given(o)) return refuse(key, fmt::format("option `{}` is given twice", key), "give it once");
   if (auto ok = check(row(o), value); !ok) return ok;

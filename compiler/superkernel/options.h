@@ -39,6 +39,7 @@ struct OptionError {
   std::string message;
   std::string help;
   bool wrong_ratio = false;  // debug-aic-num to debug-aiv-num
+  std::string nearest = {};  // of an unknown option: the key that was meant
 };
 
 class Options {
