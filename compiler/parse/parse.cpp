@@ -20,8 +20,13 @@ using ast::NodeId;
 
 class FileParser {
  public:
-  FileParser(uint32_t file, std::string_view text, Problems& problems)
-      : file_(file), text_(text), problems_(problems), build_(ast_, text, file, problems) {}
+  FileParser(uint32_t file, std::string_view text, Lexer& lexer, PieceParser& parser, Problems& problems)
+      : file_(file),
+        text_(text),
+        problems_(problems),
+        build_(ast_, text, file, problems),
+        lexer_(lexer),
+        parser_(parser) {}
 
   ast::Ast run() {
     std::vector<Raw> raw =
@@ -335,8 +340,8 @@ class FileParser {
   Problems& problems_;
   ast::Ast ast_;
   Builder build_;
-  Lexer lexer_;
-  PieceParser parser_;
+  Lexer& lexer_;
+  PieceParser& parser_;
   std::vector<Token> tokens_;
   std::vector<Comment> comments_;
   std::vector<PieceToken> view_;  // the piece at hand
@@ -350,9 +355,11 @@ ast::Ast parse(uint32_t file, diag::Engine& diags) {
   ast::Ast ast;
   const std::string_view text = diags.sources().text(file);
   try {
-    ast = FileParser(file, text, problems).run();
+    Lexer lexer;
+    PieceParser parser;
+    ast = FileParser(file, text, lexer, parser, problems).run();
     if (problems.size() > 0)
-      repair(text, file, [&](std::string_view changed, Problems& found) { (void)FileParser(file, changed, found).run(); },
+      repair(text, file, [&](std::string_view changed, Problems& found) { (void)FileParser(file, changed, lexer, parser, found).run(); },
              problems);
   } catch (const std::exception& e) {
     // ANTLR's exceptions end here.

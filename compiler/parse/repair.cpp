@@ -6,10 +6,10 @@
 namespace skdsl::parse {
 namespace {
 
-constexpr size_t kMaxProblems = 24;      // a text with more of them is not read by its author's slip
-constexpr size_t kMaxRepairs = 6;        // of one text
-constexpr size_t kMaxBytes = 4u << 20u;  // that all trials together read
-constexpr size_t kMaxTrials = 600;
+constexpr size_t kMaxProblems = 8;      // a text with more of them is not read by its author's slip
+constexpr size_t kMaxRepairs = 3;        // of one text
+constexpr size_t kMaxBytes = 1u << 19u;  // that all trials together read
+constexpr size_t kMaxTrials = 200;
 
 /// Changes that were made to a text, to find places of the text before them.
 class Changes {
@@ -71,7 +71,8 @@ class Repairer {
     std::vector<Problem> told;
     Changes changes;
     size_t hopeless = 0;  // problems at the front that no trial removed
-    while (told.size() < kMaxRepairs && hopeless < now.size() && hopeless < kMaxRepairs) {
+    // Behind a problem that nothing near it removes the others are not worth the time.
+    while (told.size() < kMaxRepairs && hopeless < now.size() && hopeless < 1) {
       const Problem first = now.list()[hopeless];
       Problems left;
       const auto best = repairable(first) ? find(first, now.size(), left) : std::nullopt;
@@ -163,10 +164,11 @@ class Repairer {
         p.helps.push_back(fmt::format("did you mean `{}`?", c.text));
         break;
       case Slip::Operator: {
+        if (first.id != diag::Id::SyntaxError) break;
         const bool plain = first.args[0].starts_with("expected an expression") ||
                            first.args[0].starts_with("expected newline") ||
                            first.args[0].starts_with("unexpected");
-        if (first.id != diag::Id::SyntaxError || !plain) break;
+        if (!plain) break;
         const size_t from = text_.find_first_not_of(" \t\n", c.begin);
         auto begin = static_cast<uint32_t>(std::min<size_t>(from, c.end));
         if (!c.text.empty())  // an operand behind the operator, not the operator itself
