@@ -205,17 +205,24 @@ double ping_pong_ns() {
   struct alignas(64) Line {
     std::atomic<uint32_t> value{0};
   } line;
-  constexpr uint32_t kTurns = 200000;
+  constexpr uint32_t kTurns = 2000;
+  // On a busy machine the other thread may not run at all for a while.
+  const auto wait_for = [&](uint32_t value) {
+    for (uint32_t idle = 0; line.value.load(std::memory_order_acquire) != value;) {
+      if (++idle < 4000) exec::relax();
+      else std::this_thread::yield();
+    }
+  };
   std::thread other([&] {
     for (uint32_t i = 1; i < 2 * kTurns; i += 2) {
-      while (line.value.load(std::memory_order_acquire) != i) exec::relax();
+      wait_for(i);
       line.value.store(i + 1, std::memory_order_release);
     }
   });
   const auto start = Clock::now();
   for (uint32_t i = 0; i < 2 * kTurns; i += 2) {
     line.value.store(i + 1, std::memory_order_release);
-    while (line.value.load(std::memory_order_acquire) != i + 2) exec::relax();
+    wait_for(i + 2);
   }
   const double ns = ns_since(start) / (2 * kTurns);
   other.join();
@@ -230,7 +237,7 @@ void dispatch() {
   Chain floor(fused, true, 1, &floor_compiler, false), code(fused, true, 1, &jit, false), walked(fused, true, 1, nullptr, false), launched(plain, false, 1, nullptr, false);
   for (Chain* c : {&code, &walked, &launched})
     if (c->values() != floor.values()) stop("one worker: the values differ");
-  const auto one = in_turns({[&] { return floor.ns_per_op(200); }, [&] { return code.ns_per_op(200); }, [&] { return walked.ns_per_op(200); }, [&] { return launched.ns_per_op(200); }}, 60);
+  const auto one = in_turns({[&] { return floor.ns_per_op(20); }, [&] { return code.ns_per_op(20); }, [&] { return walked.ns_per_op(20); }, [&] { return launched.ns_per_op(20); }}, 200);
   std::printf("one worker, the kernels alone:                  %7.1f ns each\n", one[0]);
   std::printf("one worker, machine code adds:                  %7.1f ns each (limit 30 ns)\n", one[1] - one[0]);
   std::printf("one worker, the plan executor adds:             %7.1f ns each\n", one[2] - one[0]);
@@ -239,9 +246,9 @@ void dispatch() {
   Chain code2(fused, true, 2, &jit, true), walked2(fused, true, 2, nullptr, true), launched2(plain, false, 2, nullptr, true);
   for (Chain* c : {&code2, &walked2, &launched2})
     if (c->values() != floor.values()) stop("two workers: the values differ");
-  const auto two = in_turns({[&] { return code.ns_per_op(100); }, [&] { return code2.ns_per_op(100); }, [&] { return walked2.ns_per_op(100); }, [&] { return launched2.ns_per_op(100); },
+  const auto two = in_turns({[&] { return code.ns_per_op(5); }, [&] { return code2.ns_per_op(5); }, [&] { return walked2.ns_per_op(5); }, [&] { return launched2.ns_per_op(5); },
                              [&] { return ping_pong_ns(); }},
-                            25);
+                            100);
   const double sync = two[1] - two[0];
   std::printf("two workers, a sync at each boundary:           %7.1f ns; a line handed over: %.1f ns; ratio %.2f (limit 1.30)\n", sync, two[4], sync / two[4]);
   std::printf("two workers, the plan executor's sync:          %7.1f ns\n", two[2] - two[0]);
@@ -427,6 +434,7 @@ void switches() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const std::string only = argc > 1 ? argv[1] : "";
   const std::pair<const char*, void (*)()> parts[] = {{"dispatch", dispatch}, {"shapes", shapes}, {"start", start_up}, {"switches", switches}};
   for (const auto& [name, run] : parts)

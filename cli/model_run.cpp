@@ -140,8 +140,9 @@ void tell_executors(RunState& run) {
     }
     run.diags.report({}, diag::Id::NoMachineCode, graph, executor.why_not);
   }
-  report(run.diags, run.context, run.diags_told);
-  run.diags_told = run.diags.all().size();
+  // Others of the graph are told by `explain`.
+  for (const diag::Diagnostic& d : run.diags.all())
+    if (d.id == diag::Id::NoMachineCode || d.id == diag::Id::ObjectCache) run.context.err << diag::to_human(d, run.diags.sources(), run.context.err_colour);
 }
 
 /// What --dump and --diagnose saw; the exit code.

@@ -199,7 +199,7 @@ TEST(Synthetic, AThousandTokensAreTheSameEverywhere) {
                                                    {"--jit-option", "preload=on", "--jit-option", "early_start=on", "--jit-option", "copies=on"}}) {
         // Five workers on few cores give theirs away at every meeting: slow, and the same.
         if (threads == 5 && !more.empty()) continue;
-        r.new_tokens = threads == 5 && std::getenv("SKDSL_SOAK") == nullptr ? 100 : 1000;
+        r.new_tokens = (threads == 5 || !more.empty()) && std::getenv("SKDSL_SOAK") == nullptr ? 100 : 1000;
         r.more = more;
         if (r.new_tokens != 1000) {
           LogitsRun plan = r;
