@@ -1,5 +1,6 @@
 // A decode that reads a host list and is called for different numbers of requests: the length of a list is
 // guarded, and another length compiles again.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -16,7 +17,11 @@ void sk217_list_arity_varies(const Context& c, Report& report) {
     std::string list;
     const auto& params = f.regions[f.body].args;
     for (size_t i = 0; i < params.size(); ++i)
-      if (f.values[params[i]].type.kind == plan::Kind::HostList) list = f.param_names[i];
+      if (f.values[params[i]].type.kind == plan::Kind::HostList &&
+          std::any_of(f.ops.begin(), f.ops.end(), [&](const plan::Op& o) {
+            return std::find(o.operands.begin(), o.operands.end(), params[i]) != o.operands.end();
+          }))
+        list = f.param_names[i];
     if (list.empty() || call.requests < 0 || call.gears) continue;
     const auto [it, fresh] = first.emplace(call.decode, call);
     if (fresh || it->second.requests == call.requests || !told.insert(call.decode).second) continue;

@@ -8,7 +8,7 @@ namespace skdsl::lint::rules_impl {
 
 void sk311_superkernel_streams_without_fusion(const Context& c, Report& report) {
   for (const plan::SuperKernel& k : c.schedule->superkernels) {
-    if (k.two_stream) continue;
+    if (k.options.find("stream-fusion=1") != std::string::npos) continue;
     std::set<uint32_t> streams;
     std::vector<std::string> names;
     for (const plan::SkKernel& kernel : k.kernels)

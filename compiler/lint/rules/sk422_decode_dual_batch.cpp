@@ -7,6 +7,16 @@
 
 namespace skdsl::lint::rules_impl {
 
+namespace {
+/// Both parts go through the same operators, a product of matrices among them.
+bool same_heavy_start(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b) {
+  bool heavy = false;
+  for (size_t i = 0; i < a.size() && i < b.size() && a[i] == b[i]; ++i)
+    heavy |= a[i].find("matmul") != a[i].npos || a[i] == "linear";
+  return heavy;
+}
+}  // namespace
+
 void sk422_decode_dual_batch(const Context& c, Report& report) {
   if (!c.graph()) return;
   // Parts of one tensor along its rows, with the operators that read them.
@@ -19,6 +29,7 @@ void sk422_decode_dual_batch(const Context& c, Report& report) {
   for (const plan::OpId id : c.order->ops()) {
     const plan::Op& op = c.op(id);
     if (op.code != Opcode::Slice || std::get<plan::Dim>(op.attrs[0]) != plan::Dim(0)) continue;
+    if (!c.weight_path(op.operands[0]).empty()) continue;
     Part part{id, 0, {}};
     plan::OpId at = id;
     while (at != plan::kNone && part.chain.size() < 4) {
@@ -34,15 +45,13 @@ void sk422_decode_dual_batch(const Context& c, Report& report) {
       part.chain.push_back(info(c.op(next).code).name);
       at = next;
     }
-    bool heavy = false;
-    for (const std::string_view name : part.chain) heavy |= name.find("matmul") != name.npos || name == "linear";
-    if (heavy) parts[op.operands[0]].push_back(std::move(part));
+    if (!part.chain.empty()) parts[op.operands[0]].push_back(std::move(part));
   }
   std::set<uint32_t> told;
   for (const auto& [value, all] : parts)
     for (const Part& a : all)
       for (const Part& b : all) {
-        if (a.stream >= b.stream || a.chain != b.chain || told.contains(b.stream)) continue;
+        if (a.stream >= b.stream || told.contains(b.stream) || !same_heavy_start(a.chain, b.chain)) continue;
         if (c.op(a.slice).attrs == c.op(b.slice).attrs) continue;
         told.insert(b.stream);
         report.at(b.slice, c.order->streams()[a.stream], c.order->streams()[b.stream])
