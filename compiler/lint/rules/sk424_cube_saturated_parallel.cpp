@@ -24,7 +24,7 @@ void sk424_cube_saturated_parallel(const Context& c, Report& report) {
     for (const uint32_t b : full) {
       const plan::Task& first = c.schedule->tasks[c.schedule->steps[a].task];
       const plan::Task& second = c.schedule->tasks[c.schedule->steps[b].task];
-      if (first.stream >= second.stream || !order.concurrent(a, b)) continue;
+      if (a >= b || first.stream == second.stream || !order.concurrent(a, b)) continue;
       const Span where = c.span(second.loc);
       if (!told.emplace(where.file, where.begin).second) continue;
       report.at(where, info(second.code).name, c.schedule->streams[second.stream], info(first.code).name,
