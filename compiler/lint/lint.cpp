@@ -1,6 +1,7 @@
 #include "compiler/lint/lint.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -91,7 +92,7 @@ class Linter {
       run(Needs::Tree, context, base_);
       all_modes(modules, pragmas);
     }
-    for (uint32_t i = 1; i < modules.size(); ++i) result_.read.push_back(modules[i].path);
+    depend_on(modules);
     finish(pragmas);
     return std::move(result_);
   }
@@ -120,6 +121,19 @@ class Linter {
   }
 
  private:
+  /// Imports, and places where a file would take the place of a shipped one.
+  void depend_on(const sema::Modules& modules) {
+    const auto shipped = [&](uint32_t i) {
+      return modules[i].path.starts_with("std/") && !std::filesystem::exists(modules[i].path);
+    };
+    for (uint32_t i = 0; i < modules.size(); ++i) {
+      if (i > 0 && !shipped(i)) result_.read.push_back(modules[i].path);
+      const auto folder = std::filesystem::path(modules[i].path).parent_path();
+      for (const uint32_t k : modules[i].imports)
+        if (shipped(k)) result_.read.push_back((folder / modules[k].path).lexically_normal().string());
+    }
+  }
+
   const Chip& chip(const config::RunView* run) const {
     if (options_.chip) return *options_.chip;
     const Chip* named = run ? find_chip(run->text("target.chip")) : nullptr;
@@ -207,7 +221,7 @@ class Linter {
                   [&](const auto& d) { return std::find(off.begin(), off.end(), d.id) != off.end(); });
     // With errors or fewer modes than the file has, an allow may be unused for that alone.
     const bool whole =
-        options_.modes.empty() && std::none_of(findings.begin(), findings.end(), [](const auto& d) {
+        !options_.narrowed && std::none_of(findings.begin(), findings.end(), [](const auto& d) {
           return find(d.id) == nullptr && d.severity == diag::Severity::Error;
         });
     diag::Engine late(sources_);

@@ -15,6 +15,7 @@ namespace skdsl::lint {
 
 struct Options {
   std::vector<std::string> modes;  // empty: all that the file does not pin
+  bool narrowed = false;           // `modes` are fewer than the file is meant for: unused allows are not told
   const Chip* chip = nullptr;      // null: `chip` of the settings
   Resolver resolve = defaults;
   std::vector<diag::Id> off;  // not reported, and an allow of one is not called unused
