@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "compiler/config/run_edit.h"
+
 namespace skdsl::config {
 
 namespace {
@@ -40,13 +42,14 @@ void tell_recorded_only(const RunView& view, diag::Engine& diags) {
 
 std::span<const RunRule> run_rules() { return kRules; }
 
-void RuleReport::say(std::initializer_list<std::string_view> keys, const std::string& message,
-                     const std::string& help) {
+diag::Engine::Builder RuleReport::say(std::initializer_list<std::string_view> keys,
+                                      const std::string& message, const std::string& help) {
   std::vector<std::string> copies(keys.begin(), keys.end());
-  say(copies, message, help);
+  return say(copies, message, help);
 }
 
-void RuleReport::say(std::span<const std::string> keys, const std::string& message, const std::string& help) {
+diag::Engine::Builder RuleReport::say(std::span<const std::string> keys, const std::string& message,
+                                      const std::string& help) {
   const Effective* blamed = nullptr;
   for (const std::string& key : keys)
     if (const Effective& e = view_.at(key); !blamed && e.span) blamed = &e;
@@ -56,6 +59,15 @@ void RuleReport::say(std::span<const std::string> keys, const std::string& messa
     report.note(&e == blamed ? Span{} : e.span, fmt::format("{} = {} ({})", key, to_json(e.value), e.origin));
   }
   report.help(help);
+  return report;
+}
+
+void RuleReport::set(diag::Engine::Builder said, std::string_view path, const std::string& value) const {
+  set_key(diags_.sources(), view_, path, value, said);
+}
+
+void RuleReport::drop(diag::Engine::Builder said, std::string_view path) const {
+  drop_key(diags_.sources(), view_, path, said);
 }
 
 std::string RuleReport::environment(const char* name) const {
