@@ -23,6 +23,7 @@ lint::Resolver run_resolver(const ModelOptions& options) {
     auto prepared = prepare(modules, asked, 1);
     if (!prepared) return tl::unexpected<Error>(std::move(prepared.error()));
     lint::Resolved out{std::move(prepared->compile), std::move(prepared->schedule), {}};
+    out.compile.sema.draft = true;  // its phases run as soon as somebody asks for guesses
     if (!prepared->weights_folder.empty()) {
       out.read.push_back(prepared->weights_folder);
     } else if (const std::string named = sema::default_weights_of(modules); !named.empty()) {

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/lint_run.h"
+#include "compiler/config/run_config.h"
 #include "compiler/lint/baseline.h"
 #include "compiler/lint/fix.h"
 #include "compiler/lint/rule.h"
@@ -112,6 +113,18 @@ int usage(std::string message, std::string help, Context& context) {
   return report(Error{ErrorKind::Usage, std::move(message), {"help: " + std::move(help)}}, context);
 }
 
+/// The mode that --config or --set name: then no other is meant.
+std::string named_mode(const ModelOptions& model) {
+  source::Sources sources;
+  diag::Engine quiet(sources);
+  config::Settings settings;
+  if (!model.config.empty()) (void)config::read_run_config(model.config, {}, settings, quiet);
+  for (const std::string& text : model.set)
+    if (auto s = config::parse_set(text)) settings.items.push_back(std::move(*s));
+  const config::Setting* const mode = settings.find("exe_mode");
+  return mode && mode->value.is_string() ? mode->value.as_string() : "";
+}
+
 int run_lint(Options& o, Context& context) {
   if (o.list) {
     context.out << (o.json || o.format == "json" ? lint::list_rules_json() : lint::list_rules());
@@ -129,6 +142,8 @@ int run_lint(Options& o, Context& context) {
   if (!off) return report(off.error(), context);
   o.run.off = std::move(*off);
   o.run.cache = !o.no_cache;
+  if (o.run.modes.empty())
+    if (const std::string mode = named_mode(o.run.model); !mode.empty()) o.run.modes = {mode};
 
   const std::vector<std::string> files = lint_files(o.paths);
   int code = kDone;

@@ -203,7 +203,10 @@ void apply_allows(Pragmas& pragmas, uint32_t file, std::vector<diag::Diagnostic>
     Span cut = a.pragma;
     while (cut.begin > 0 && blank(text[cut.begin - 1])) --cut.begin;
     while (cut.end < text.size() && text[cut.end] != '\n') ++cut.end;
-    if (a.own_line && cut.end < text.size()) ++cut.end;
+    if (a.own_line && cut.end < text.size())
+      ++cut.end;
+    else if (cut.end > a.pragma.begin && text[cut.end - 1] == '\r')
+      --cut.end;
     report.fix(cut, "");
   }
 }

@@ -82,8 +82,17 @@ void insert_behind(const Context& c, NodeId statement, const std::string& text,
                    diag::Engine::Builder& report) {
   if (!statement) return;
   const Span s = c.ast().span(statement);
-  // Behind the statement on its line there may be a closing bracket, another statement or a comment.
-  report.fix({s.file, s.end, s.end}, "; " + text);
+  const std::string_view source = c.text();
+  // A line of its own, where the statement ends its line but for a comment.
+  const size_t end = std::min(source.find('\n', s.end), source.size());
+  std::string_view rest = source.substr(s.end, end - s.end);
+  while (!rest.empty() && blank(rest.front())) rest.remove_prefix(1);
+  if (rest.empty() || rest.starts_with("//") || rest.starts_with("#!")) {
+    const auto at = static_cast<uint32_t>(end > 0 && source[end - 1] == '\r' ? end - 1 : end);
+    report.fix({s.file, at, at}, "\n" + indent_of(c, s) + text);
+  } else {
+    report.fix({s.file, s.end, s.end}, "; " + text);
+  }
 }
 
 void unwrap(const Context& c, NodeId node, diag::Engine::Builder& report) {

@@ -63,7 +63,7 @@ Json rule_json(diag::Id id) {
   return Json::Object{{"id", row.id},
                       {"name", row.name},
                       {"shortDescription", Json::Object{{"text", row.name}}},
-                      {"helpUri", fmt::format("docs/diagnostics/{}.md", row.id)},
+                      {"help", Json::Object{{"text", fmt::format("skdsl explain {}", row.id)}}},
                       {"defaultConfiguration", Json::Object{{"level", level(row.severity)}}},
                       {"properties", Json::Object{{"category", row.category}}}};
 }

@@ -53,6 +53,7 @@ std::unique_ptr<ModeView> view(const sema::Modules& modules, const std::string& 
   auto out = std::make_unique<ModeView>();
   out->mode = mode;
   out->resolved = std::move(resolved);
+  out->resolved.schedule.verify = false;
   out->run_context = std::make_unique<config::RunContext>(config::RunContext{
       mode, [&modules](std::string_view key) { return sema::declares_config(modules, key); }});
   const CompileOptions& options = out->resolved.compile;

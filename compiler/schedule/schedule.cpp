@@ -29,6 +29,7 @@ std::optional<Schedule> make_schedule(const Program& program, const GraphKey& ke
   const size_t errors = diags.errors();
   if (options.superkernel && (!fuse(build, options) || diags.errors() > errors)) return {};
   place(build);
+  if (!options.verify) return std::move(build.out);
   if (const auto messages = verify(build.out, program); !messages.empty()) {
     diags.report({}, diag::Id::InternalVerify, "scheduling", messages.front());
     return {};

@@ -17,8 +17,12 @@ struct ScheduleOptions {
   bool superkernel = true;  // scopes become super kernels
   std::string cann{superkernel::kNewestCann};  // release whose kernels can be fused
   superkernel::Platform platform;
+<<<<<<< HEAD
   /// npugraph_ex: what super_kernel_optimize is given; nothing leaves it off.
   std::optional<superkernel::CaptureOptions> capture;
+=======
+  bool verify = true;  // off where nothing is executed
+>>>>>>> lint
 };
 
 /// The static graph of a function (calls inlined) under bindings of all its symbols; nothing after a diagnostic.

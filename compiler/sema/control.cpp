@@ -163,6 +163,9 @@ void Elaborator::exec_for(Frame& f, NodeId node) {
   const ast::Ast& a = ast(f);
   const NodeId over = a.child(node, 0), body = a.child(node, 1);
   const std::string var(a.text(node));
+  // Rounds with mistakes mostly repeat those of the first.
+  constexpr size_t kFailedRounds = 8;
+  const size_t errors = diags_.errors();
   bool dynamic = false;
   Dim begin, end;
   // Lists of a run (x.tolist()) are walked by the run.
@@ -186,10 +189,11 @@ void Elaborator::exec_for(Frame& f, NodeId node) {
       return;
     }
     if (v.is(Value::Kind::List) || v.is(Value::Kind::Tuple)) {
+      size_t failed = 0;
       for (const Value& item : v.items) {
         f.locals[var] = item;
         exec_block(f, body);
-        if (f.returned || work_reported_) return;
+        if (f.returned || work_reported_ || (diags_.errors() > errors && ++failed > kFailedRounds)) return;
       }
       return;
     }
@@ -200,10 +204,11 @@ void Elaborator::exec_for(Frame& f, NodeId node) {
   }
   const std::vector<Value> values = range_values(f, over, &dynamic, &begin, &end);
   if (!dynamic) {
+    size_t failed = 0;
     for (const Value& v : values) {
       f.locals[var] = v;
       exec_block(f, body);
-      if (f.returned || work_reported_) return;
+      if (f.returned || work_reported_ || (diags_.errors() > errors && ++failed > kFailedRounds)) return;
     }
     return;
   }

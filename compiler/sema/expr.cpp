@@ -400,7 +400,8 @@ Value Elaborator::eval_comprehension(Frame& f, NodeId node) {
     f.locals[var] = v;
     items.push_back(eval(f, a.child(node, 0)));
     poison |= items.back().poison();
-    if (!budget(a.span(node))) break;
+    // The next one would fail for the same reason.
+    if (poison || !budget(a.span(node))) break;
   }
   if (old)
     f.locals[var] = *old;

@@ -144,7 +144,6 @@ void OpOrder::walk(RegionId region, int depth) {
   if (depth > kMaxRegionDepth) return;
   for (const OpId id : function_.regions[region].ops) {
     const Op& op = function_.ops[id];
-    for (const RegionId r : op.regions) walk(r, depth + 1);
     uint32_t stream = 0;
     for (ContextId c = op.context; c != kNone; c = program_.contexts[c].parent) {
       const Context& context = program_.contexts[c];
@@ -163,6 +162,8 @@ void OpOrder::walk(RegionId region, int depth) {
         if (const OpId made = producer(v);
             made != kNone && (readers_[made].empty() || readers_[made].back() != id))
           readers_[made].push_back(id);
+    // Its operands are read before its regions run.
+    for (const RegionId r : op.regions) walk(r, depth + 1);
   }
 }
 
