@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/config/run_edit.h"
 #include "compiler/config/yaml.h"
 
 namespace skdsl::config {
@@ -91,6 +92,7 @@ class Checker {
     if (!section.empty())
       if (const std::string near = diag::nearest(key, key_names(section)); !near.empty()) {
         report.help(fmt::format("did you mean `{}`?", near));
+        rename_key(diags_.sources(), place.key, key, near, report);
         return;
       }
     std::vector<std::string> all;
@@ -129,10 +131,11 @@ class Checker {
 
   bool check_value(const RunKey& row, Json& value, const Place& place) {
     if (row.status == KeyStatus::Dead || row.status == KeyStatus::Derived) {
-      told(diags_.report(place.key, diag::Id::RunDeadKey, row.key,
-                         row.status == KeyStatus::Dead ? "nobody reads it" : "it is computed"),
-           place)
-          .help(fmt::format("leave it out: {}", row.note));
+      auto report = told(diags_.report(place.key, diag::Id::RunDeadKey, row.key,
+                                       row.status == KeyStatus::Dead ? "nobody reads it" : "it is computed"),
+                         place);
+      report.help(fmt::format("leave it out: {}", row.note));
+      remove_entry(diags_.sources(), place.key, place.value, report);
       return false;
     }
     if (row.key == "custom_params" && value.is_object()) return true;
@@ -162,6 +165,8 @@ class Checker {
       if (choice && value.is_int())
         report.help(fmt::format("text that looks like a number is quoted: \"{}\"", shown(value)));
       report.help(fmt::format("left out, it is {}", row.initial));
+      if (const std::string near = nearest_allowed(row, value); !near.empty() && place.value)
+        report.fix(place.value, near);
       return false;
     }
     std::vector<std::string> choices;
@@ -171,11 +176,14 @@ class Checker {
       bar = rest.find('|');
       choices.emplace_back(rest.substr(0, bar));
     }
-    const std::string near = diag::nearest(value.as_string(), choices);
-    if (!near.empty())
-      report.help(fmt::format("did you mean `{}`?", near));
-    else
+    const std::string near =
+        value.as_string() == "acl_graph" ? "npugraph_ex" : diag::nearest(value.as_string(), choices);
+    if (near.empty()) {
       report.help(fmt::format("left out, it is {}", row.initial));
+    } else {
+      report.help(fmt::format("did you mean `{}`?", near));
+      if (place.value) report.fix(place.value, near);
+    }
     return false;
   }
 
@@ -271,8 +279,9 @@ class Reader {
       const YamlNode* section = key.text == name ? root.find(above) : nullptr;
       const YamlNode* counts = section ? section->find(name) : nullptr;
       if (!counts) continue;
-      diags_.report(key.span, diag::Id::RunDeadKey, key.text, "nobody reads it at the top level")
-          .help(fmt::format("leave it out: `{}.{}` counts", above, name));
+      auto report = diags_.report(key.span, diag::Id::RunDeadKey, key.text, "nobody reads it at the top level");
+      report.help(fmt::format("leave it out: `{}.{}` counts", above, name));
+      remove_entry(diags_.sources(), key.span, where.value, report);
       return;
     }
     if (const std::string_view use = not_modelled(key.text); !use.empty()) {
@@ -294,6 +303,7 @@ class Reader {
     for (const RunKey& row : run_keys()) keys.emplace_back(row.key);
     if (!near.empty()) {
       report.help(fmt::format("did you mean `{}`?", near));
+      report.fix(key.span, near);
     } else if (const std::string slip = diag::nearest(key.text, keys);
                value.kind != YamlNode::Kind::Map && !slip.empty()) {
       report.help(

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "compiler/config/run_edit.h"
+
 namespace skdsl::config {
 
 namespace {
@@ -40,14 +42,15 @@ void tell_recorded_only(const RunView& view, diag::Engine& diags) {
 
 std::span<const RunRule> run_rules() { return kRules; }
 
-void RuleReport::say(std::initializer_list<std::string_view> keys, const std::string& message,
-                     const std::string& help, std::string_view instead) {
+diag::Engine::Builder RuleReport::say(std::initializer_list<std::string_view> keys,
+                                      const std::string& message, const std::string& help,
+                                      std::string_view instead) {
   std::vector<std::string> copies(keys.begin(), keys.end());
-  say(copies, message, help, instead);
+  return say(copies, message, help, instead);
 }
 
-void RuleReport::say(std::span<const std::string> keys, const std::string& message, const std::string& help,
-                     std::string_view instead) {
+diag::Engine::Builder RuleReport::say(std::span<const std::string> keys, const std::string& message,
+                                      const std::string& help, std::string_view instead) {
   const Effective* blamed = nullptr;
   for (const std::string& key : keys)
     if (const Effective& e = view_.at(key); !blamed && e.span) blamed = &e;
@@ -58,6 +61,15 @@ void RuleReport::say(std::span<const std::string> keys, const std::string& messa
   }
   report.help(help);
   if (!instead.empty() && blamed && blamed == &view_.at(keys[0])) report.fix(blamed->span, std::string(instead));
+  return report;
+}
+
+void RuleReport::set(diag::Engine::Builder said, std::string_view path, const std::string& value) const {
+  set_key(diags_.sources(), view_, path, value, said);
+}
+
+void RuleReport::drop(diag::Engine::Builder said, std::string_view path) const {
+  drop_key(diags_.sources(), view_, path, said);
 }
 
 std::string RuleReport::environment(const char* name) const {

@@ -33,21 +33,28 @@ bool deepseek_or_glm(const RunView& view) {
 void longcat_parallel(const RunView& view, RuleReport& report) {
   if (!longcat(view)) return;
   if (view.integer("parallel_config.cp_size") != 1)
-    report.say({"parallel_config.cp_size", kModel}, "LongCat has no context parallelism", "set cp_size to 1");
+    report.set(report.say({"parallel_config.cp_size", kModel}, "LongCat has no context parallelism",
+                          "set cp_size to 1"),
+               "parallel_config.cp_size", "1");
   if (view.integer(kAttnTp) > 1 && view.integer(kAttnTp) != view.integer(kOProjTp))
-    report.say({kOProjTp, kAttnTp, kModel}, "LongCat's output projection is shared as its attention is",
-               fmt::format("set o_proj_tp_size to {}", view.integer(kAttnTp)));
+    report.set(
+        report.say({kOProjTp, kAttnTp, kModel}, "LongCat's output projection is shared as its attention is",
+                   fmt::format("set o_proj_tp_size to {}", view.integer(kAttnTp))),
+        kOProjTp, std::to_string(view.integer(kAttnTp)));
 }
 
 void longcat_drafts(const RunView& view, RuleReport& report) {
   if (longcat(view) && view.integer("model_config.next_n") > 2)
-    report.say({"model_config.next_n", kModel}, "LongCat has two drafts at most", "set next_n to 0, 1 or 2");
+    report.set(report.say({"model_config.next_n", kModel}, "LongCat has two drafts at most",
+                          "set next_n to 0, 1 or 2"),
+               "model_config.next_n", "2");
 }
 
 void longcat_streams_eager(const RunView& view, RuleReport& report) {
   if (longcat(view) && view.mode() == "eager" && view.flag(kStreams))
-    report.say({kStreams, kMode}, "LongCat's eager mode has one stream",
-               "set enable_multi_streams to 0, or take a graph mode");
+    report.set(report.say({kStreams, kMode}, "LongCat's eager mode has one stream",
+                          "set enable_multi_streams to 0, or take a graph mode"),
+               kStreams, "0");
 }
 
 void longcat_superkernel(const RunView& view, RuleReport& report) {
@@ -58,13 +65,16 @@ void longcat_superkernel(const RunView& view, RuleReport& report) {
 
 void longcat_prefetch(const RunView& view, RuleReport& report) {
   if (longcat(view) && view.flag(kPrefetch) && !view.flag(kStreams))
-    report.say({kPrefetch, kStreams}, "LongCat prefetches on a stream of its own",
-               "set enable_multi_streams to 1 or 2");
+    report.set(report.say({kPrefetch, kStreams}, "LongCat prefetches on a stream of its own",
+                          "set enable_multi_streams to 1 or 2"),
+               kStreams, "1");
 }
 
 void deepseek_v4_mode(const RunView& view, RuleReport& report) {
   if (deepseek_v4(view) && view.mode() == "ge_graph")
-    report.say({kMode, kModel}, "DeepSeek-V4 runs in eager and npugraph_ex", "set exe_mode to npugraph_ex");
+    report.set(report.say({kMode, kModel}, "DeepSeek-V4 runs in eager and npugraph_ex",
+                          "set exe_mode to npugraph_ex"),
+               kMode, "npugraph_ex");
 }
 
 void deepseek_v4_tensor_parallel(const RunView& view, RuleReport& report) {
@@ -92,12 +102,17 @@ void deepseek_v4_tensor_parallel(const RunView& view, RuleReport& report) {
 void deepseek_v4_limit_core(const RunView& view, RuleReport& report) {
   if (!deepseek_v4(view) || !view.flag(kLimitCore)) return;
   if (!view.flag(kStreams))
-    report.say({kLimitCore, kStreams}, "core limits divide the cores among streams",
-               "set enable_multi_streams to true");
+    report.set(report.say({kLimitCore, kStreams}, "core limits divide the cores among streams",
+                          "set enable_multi_streams to true"),
+               kStreams, "true");
   if (const std::string p = view.text(kPlatform); p != "A3" && p != "auto")
-    report.say({kLimitCore, kPlatform}, "core limits are for the A3", "leave enable_limit_core out");
+    report.drop(
+        report.say({kLimitCore, kPlatform}, "core limits are for the A3", "leave enable_limit_core out"),
+        kLimitCore);
   if (view.flag(kPypto))
-    report.say({kPypto, kLimitCore}, "PyPTO kernels do not take core limits", "leave one of the two out");
+    report.drop(
+        report.say({kPypto, kLimitCore}, "PyPTO kernels do not take core limits", "leave one of the two out"),
+        kPypto);
 }
 
 void deepseek_v4_pypto(const RunView& view, RuleReport& report) {
@@ -109,22 +124,25 @@ void deepseek_v4_pypto(const RunView& view, RuleReport& report) {
 void deepseek_v4_drafts(const RunView& view, RuleReport& report) {
   if (deepseek_v4(view) && view.integer("model_config.next_n") > 3 &&
       view.text("speculative_config.method") != "dspark")
-    report.say({"model_config.next_n", kModel}, "DeepSeek-V4 has three drafts at most",
-               "set next_n to 0, 1, 2 or 3");
+    report.set(report.say({"model_config.next_n", kModel}, "DeepSeek-V4 has three drafts at most",
+                          "set next_n to 0, 1, 2 or 3"),
+               "model_config.next_n", "3");
 }
 
 void deepseek_v4_random_weights(const RunView& view, RuleReport& report) {
   if (deepseek_v4(view) && !view.flag("model_config.with_ckpt") && !view.flag("model_config.force_eplb"))
-    report.say({"model_config.with_ckpt", "model_config.force_eplb"}, "random weights route unevenly",
-               "set force_eplb to true");
+    report.set(report.say({"model_config.with_ckpt", "model_config.force_eplb"},
+                          "random weights route unevenly", "set force_eplb to true"),
+               "model_config.force_eplb", "true");
 }
 
 void deepseek_v4_cp_mini_batch(const RunView& view, RuleReport& report) {
   if (deepseek_v4(view) && view.integer("parallel_config.cp_size") > 1 &&
       view.integer("scheduler_config.cp_mini_batch") != 1)
-    report.say({"scheduler_config.cp_mini_batch", "parallel_config.cp_size"},
-               "DeepSeek-V4 prefills one request at a time under context parallelism",
-               "set scheduler_config.cp_mini_batch to 1");
+    report.set(report.say({"scheduler_config.cp_mini_batch", "parallel_config.cp_size"},
+                          "DeepSeek-V4 prefills one request at a time under context parallelism",
+                          "set scheduler_config.cp_mini_batch to 1"),
+               "scheduler_config.cp_mini_batch", "1");
 }
 
 void deepseek_r1_micro_batch(const RunView& view, RuleReport& report) {
@@ -158,13 +176,16 @@ void deepseek_glm_streams_eager(const RunView& view, RuleReport& report) {
 
 void bailing_mode(const RunView& view, RuleReport& report) {
   if (is(view, {"bailing_2_5"}) && view.mode() == "ge_graph")
-    report.say({kMode, kModel}, "this model runs in eager and npugraph_ex", "set exe_mode to npugraph_ex");
+    report.set(report.say({kMode, kModel}, "this model runs in eager and npugraph_ex",
+                          "set exe_mode to npugraph_ex"),
+               kMode, "npugraph_ex");
 }
 
 void bailing_parallel(const RunView& view, RuleReport& report) {
   if (is(view, {"bailing_2_5"}) && view.integer(kAttnTp) != view.integer(kOProjTp))
-    report.say({kOProjTp, kAttnTp}, "this model's output projection is shared as its attention is",
-               fmt::format("set o_proj_tp_size to {}", view.integer(kAttnTp)));
+    report.set(report.say({kOProjTp, kAttnTp}, "this model's output projection is shared as its attention is",
+                          fmt::format("set o_proj_tp_size to {}", view.integer(kAttnTp))),
+               kOProjTp, std::to_string(view.integer(kAttnTp)));
 }
 
 }  // namespace skdsl::config::rules

@@ -58,27 +58,32 @@ std::optional<std::vector<int>> release(std::string_view text) {
 
 void static_kernel_mode(const RunView& view, RuleReport& report) {
   if (view.flag(kStatic) && view.mode() != "npugraph_ex")
-    report.say({kStatic, kMode}, "`enable_static_kernel` is for npugraph_ex",
-               view.mode() == "ge_graph" ? "leave it out: graphs of ge_graph are static anyway"
-                                         : "leave it out, or set exe_mode to npugraph_ex");
+    report.drop(report.say({kStatic, kMode}, "`enable_static_kernel` is for npugraph_ex",
+                           view.mode() == "ge_graph" ? "leave it out: graphs of ge_graph are static anyway"
+                                                     : "leave it out, or set exe_mode to npugraph_ex"),
+                kStatic);
 }
 
 void dynamic_graph_ignored(const RunView& view, RuleReport& report) {
   if (view.mode() == "ge_graph" && view.given("model_config.enable_dynamic_graph") &&
       view.flag("model_config.enable_dynamic_graph"))
-    report.say({"model_config.enable_dynamic_graph", kMode},
-               "`enable_dynamic_graph` is ignored: ge_graph is static", "set it to false");
+    report.set(report.say({"model_config.enable_dynamic_graph", kMode},
+                          "`enable_dynamic_graph` is ignored: ge_graph is static", "set it to false"),
+               "model_config.enable_dynamic_graph", "False");
 }
 
 void ge_dynamic_ignored(const RunView& view, RuleReport& report) {
   if (view.mode() == "ge_graph" && view.flag("ge.dynamic"))
-    report.say({"ge.dynamic", kMode}, "`dynamic` is ignored: ge_graph is static", "leave it out");
+    report.drop(report.say({"ge.dynamic", kMode}, "`dynamic` is ignored: ge_graph is static", "leave it out"),
+                "ge.dynamic");
 }
 
 void cache_compile_eager(const RunView& view, RuleReport& report) {
   if (view.mode() == "eager" && view.flag("model_config.enable_cache_compile"))
-    report.say({"model_config.enable_cache_compile", kMode}, "eager compiles nothing that could be cached",
-               "leave `enable_cache_compile` out, or set exe_mode to npugraph_ex or ge_graph");
+    report.drop(
+        report.say({"model_config.enable_cache_compile", kMode}, "eager compiles nothing that could be cached",
+                   "leave `enable_cache_compile` out, or set exe_mode to npugraph_ex or ge_graph"),
+        "model_config.enable_cache_compile");
 }
 
 void superkernel_eager(const RunView& view, RuleReport& report) {
@@ -115,7 +120,9 @@ void options_of_another_mode(const RunView& view, RuleReport& report) {
     for (const bool off_default : {false, true}) {
       if (off_default && view.context().mode_flag.empty()) continue;
       for (const std::string& key : foreign_options(view, section, off_default))
-        report.say({key, kMode}, fmt::format("`{}` has no effect in {}", key, view.mode()), "leave it out");
+        report.drop(
+            report.say({key, kMode}, fmt::format("`{}` has no effect in {}", key, view.mode()), "leave it out"),
+            key);
     }
   }
 }
@@ -182,8 +189,9 @@ void mooncake_store(const RunView& view, RuleReport& report) {
   if (view.text("disagg.engine_backend") != "mooncake") return;
   for (const char* key : {"disagg.store_url", "disagg.is_store_creator_node"})
     if (view.given(key))
-      report.say({key, "disagg.engine_backend"}, fmt::format("`{}` has no effect under mooncake", key),
-                 "leave it out");
+      report.drop(report.say({key, "disagg.engine_backend"},
+                             fmt::format("`{}` has no effect under mooncake", key), "leave it out"),
+                  key);
 }
 
 }  // namespace skdsl::config::rules

@@ -36,16 +36,18 @@ void ge_mode_of_capture(const RunView& view, RuleReport& report) {
 void graph_dump_of_capture(const RunView& view, RuleReport& report) {
   const std::string type = view.text("ge.debug.graph_dump.type");
   if ((type == "txt" || type == "pbtxt") && view.text("ge.mode") != "max-autotune")
-    report.say({"ge.debug.graph_dump.type", "ge.mode"},
-               fmt::format("a captured graph is written as py, not as {}", type), "set it to py");
+    report.set(report.say({"ge.debug.graph_dump.type", "ge.mode"},
+                          fmt::format("a captured graph is written as py, not as {}", type), "set it to py"),
+               "ge.debug.graph_dump.type", "py");
 }
 
 void ops_lower_limit(const RunView& view, RuleReport& report) {
   const Effective& e = view.at("ge.experimental_config.static_model_ops_lower_limit");
   if (e.value.is_int() && (e.value.as_int() == 0 || e.value.as_int() == 1))
-    report.say({e.key->path()},
-               fmt::format("`{}` is {}, expected -1 or at least 2", e.key->key, e.value.as_int()),
-               "-1 turns the limit off");
+    report.set(report.say({e.key->path()},
+                          fmt::format("`{}` is {}, expected -1 or at least 2", e.key->key, e.value.as_int()),
+                          "-1 turns the limit off"),
+               e.key->path(), "-1");
 }
 
 void aicore_num_form(const RunView& view, RuleReport& report) {
@@ -95,28 +97,34 @@ void level_and_order(const RunView& view, RuleReport& report) {
   const std::string_view order = "ge.experimental_config.topology_sorting_strategy";
   if (view.mode() == "ge_graph" && view.text("ge.ge_config.oo_level") == "O1" && view.given(order) &&
       view.text(order) != "StableRDFS")
-    report.say({order, "ge.ge_config.oo_level"}, "level O1 sorts by StableRDFS whatever is asked for",
-               "leave the strategy out");
+    report.drop(
+        report.say({order, "ge.ge_config.oo_level"}, "level O1 sorts by StableRDFS whatever is asked for",
+                   "leave the strategy out"),
+        order);
 }
 
 void ref_data_cache(const RunView& view, RuleReport& report) {
   if (view.flag("ge.experimental_config.enable_ref_data") && view.flag("model_config.enable_cache_compile"))
-    report.say({"ge.experimental_config.enable_ref_data", "model_config.enable_cache_compile"},
-               "a graph with ref data cannot be cached", "leave one of the two out");
+    report.drop(report.say({"ge.experimental_config.enable_ref_data", "model_config.enable_cache_compile"},
+                           "a graph with ref data cannot be cached", "leave one of the two out"),
+                "model_config.enable_cache_compile");
 }
 
 void fusion_switches(const RunView& view, RuleReport& report) {
   if (!view.text("ge.fusion_config.fusion_switch_file").empty() &&
       !view.text("ge.ge_config.optimization_switch").empty())
-    report.say({"ge.fusion_config.fusion_switch_file", "ge.ge_config.optimization_switch"},
-               "`optimization_switch` beats the file of switches", "keep one of them");
+    report.drop(report.say({"ge.fusion_config.fusion_switch_file", "ge.ge_config.optimization_switch"},
+                           "`optimization_switch` beats the file of switches", "keep one of them"),
+                "ge.fusion_config.fusion_switch_file");
 }
 
 void pool_and_reuse(const RunView& view, RuleReport& report) {
   const std::string_view reuse = "npugraph_ex.reuse_graph_pool_in_same_fx";
   if (!view.at("npugraph_ex.use_graph_pool").value.is_null() && view.given(reuse) && view.flag(reuse))
-    report.say({reuse, "npugraph_ex.use_graph_pool"},
-               "a pool of your own turns the sharing within a function off", "leave one of the two out");
+    report.drop(
+        report.say({reuse, "npugraph_ex.use_graph_pool"},
+                   "a pool of your own turns the sharing within a function off", "leave one of the two out"),
+        reuse);
 }
 
 void force_eager_and_recapture(const RunView& view, RuleReport& report) {
@@ -129,9 +137,13 @@ void capture_beside_worker(const RunView& view, RuleReport& report) {
   if (view.mode() != "npugraph_ex" || view.text("npugraph_ex.capture_error_mode") != "global") return;
   for (const char* key : {"model_config.custom_params.enable_offload", "model_config.custom_params.enable_engram_offload"})
     if (view.flag(key))
-      report.say({key, "npugraph_ex.capture_error_mode"},
-                 fmt::format("`{}` copies in a thread of its own, and with `capture_error_mode` global any thread's copy breaks a capture", key),
-                 "set capture_error_mode to thread_local");
+      report.set(
+          report.say({key, "npugraph_ex.capture_error_mode"},
+                     fmt::format("`{}` copies in a thread of its own, and with `capture_error_mode` global any "
+                                 "thread's copy breaks a capture",
+                                 key),
+                     "set capture_error_mode to thread_local"),
+          "npugraph_ex.capture_error_mode", "thread_local");
 }
 
 constexpr std::string_view kOptimizeOptions = "npugraph_ex.super_kernel_optimize_options";
@@ -158,16 +170,18 @@ void superkernel_options_alone(const RunView& view, RuleReport& report) {
   for (const char* key :
        {"npugraph_ex.super_kernel_optimize_options", "npugraph_ex.super_kernel_debug_options"})
     if (!view.at(key).value.is_null() && !view.flag("npugraph_ex.super_kernel_optimize"))
-      report.say({key, "npugraph_ex.super_kernel_optimize"},
-                 fmt::format("`{}` has no effect without super kernels", key),
-                 "set super_kernel_optimize to true");
+      report.drop(report.say({key, "npugraph_ex.super_kernel_optimize"},
+                             fmt::format("`{}` has no effect without super kernels", key),
+                             "set super_kernel_optimize to true, or leave it out"),
+                  key);
 }
 
 void full_graph(const RunView& view, RuleReport& report) {
   for (const char* key : {"npugraph_ex.fullgraph", "ge.fullgraph"})
     if (!view.flag(key))
-      report.say({key}, "a decode is one graph: `fullgraph` cannot be false",
-                 "leave it out; `skdsl modes` tells what breaks a graph", "true");
+      report.drop(report.say({key}, "a decode is one graph: `fullgraph` cannot be false",
+                             "leave it out; `skdsl modes` tells what breaks a graph"),
+                  key);
 }
 
 }  // namespace skdsl::config::rules

@@ -21,6 +21,14 @@ std::string divisors(int64_t n) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
+/// The divisor of n that is nearest to a size, the smaller of two.
+int64_t nearest_divisor(int64_t n, int64_t size) {
+  for (int64_t away = 0; away < 65536; ++away)
+    for (const int64_t d : {size - away, size + away})
+      if (d >= 1 && d <= n && n % d == 0) return d;
+  return 1;
+}
+
 }  // namespace
 
 void world_divisible(const RunView& view, RuleReport& report) {
@@ -28,10 +36,11 @@ void world_divisible(const RunView& view, RuleReport& report) {
   for (const std::string_view key : kSizes) {
     const int64_t size = view.integer(path(key));
     if (world % size == 0) continue;
-    report.say(
+    auto said = report.say(
         {path(key), "parallel_config.world_size"},
         fmt::format("`{}` is {}, which does not divide the {} ranks of `world_size`", key, size, world),
         fmt::format("divisors of {} are {}", world, divisors(world)));
+    report.set(said, path(key), std::to_string(nearest_divisor(world, size)));
   }
 }
 
@@ -40,11 +49,13 @@ void batch_divisible(const RunView& view, RuleReport& report) {
   // Under context parallelism all ranks prefill one request: a prefill server may have fewer than ranks.
   if (view.integer("parallel_config.cp_size") > 1 && batch < dp) return;
   if (batch % dp == 0) return;
-  report.say({"scheduler_config.batch_size", "parallel_config.attn_tp_size", "parallel_config.world_size"},
-             fmt::format("`batch_size` is {}, which {} groups of ranks (attn_dp_size) cannot share evenly",
-                         batch, dp),
-             fmt::format("`batch_size` counts the requests of all ranks: {} or {} would do",
-                         std::max<int64_t>(batch / dp, 1) * dp, (batch / dp + 1) * dp));
+  auto said =
+      report.say({"scheduler_config.batch_size", "parallel_config.attn_tp_size", "parallel_config.world_size"},
+                 fmt::format("`batch_size` is {}, which {} groups of ranks (attn_dp_size) cannot share evenly",
+                             batch, dp),
+                 fmt::format("`batch_size` counts the requests of all ranks: {} or {} would do",
+                             std::max<int64_t>(batch / dp, 1) * dp, (batch / dp + 1) * dp));
+  report.set(said, "scheduler_config.batch_size", std::to_string((batch / dp + 1) * dp));
 }
 
 void prefill_group(const RunView& view, RuleReport& report) {
@@ -94,14 +105,17 @@ void cp_is_world(const RunView& view, RuleReport& report) {
                 world = view.integer("parallel_config.world_size");
   if (cp == 1) return;
   if (cp != world && world % cp == 0)
-    report.say(
-        {"parallel_config.cp_size", "parallel_config.world_size"},
-        fmt::format("context parallelism takes all ranks: `cp_size` is {}, `world_size` {}", cp, world),
-        fmt::format("cp_size may be 1 or {}", world));
+    report.set(
+        report.say(
+            {"parallel_config.cp_size", "parallel_config.world_size"},
+            fmt::format("context parallelism takes all ranks: `cp_size` is {}, `world_size` {}", cp, world),
+            fmt::format("cp_size may be 1 or {}", world)),
+        "parallel_config.cp_size", std::to_string(world));
   if (view.integer("parallel_config.attn_tp_size") != 1)
-    report.say({"parallel_config.attn_tp_size", "parallel_config.cp_size"},
-               "context parallelism does not go with tensor parallelism of attention",
-               "set attn_tp_size to 1, or cp_size to 1");
+    report.set(report.say({"parallel_config.attn_tp_size", "parallel_config.cp_size"},
+                          "context parallelism does not go with tensor parallelism of attention",
+                          "set attn_tp_size to 1, or cp_size to 1"),
+               "parallel_config.attn_tp_size", "1");
 }
 
 void cp_local_requests(const RunView& view, RuleReport& report) {
@@ -110,18 +124,20 @@ void cp_local_requests(const RunView& view, RuleReport& report) {
   const int64_t groups = std::max<int64_t>(
       view.integer("parallel_config.world_size") / (view.integer("parallel_config.attn_tp_size") * cp), 1);
   if (view.integer("scheduler_config.batch_size") >= groups) return;
-  report.say({"scheduler_config.batch_size", "parallel_config.cp_size"},
-             fmt::format("each of the {} prefill groups needs a request at least", groups),
-             fmt::format("set batch_size to {} or more", groups));
+  report.set(report.say({"scheduler_config.batch_size", "parallel_config.cp_size"},
+                        fmt::format("each of the {} prefill groups needs a request at least", groups),
+                        fmt::format("set batch_size to {} or more", groups)),
+             "scheduler_config.batch_size", std::to_string(groups));
 }
 
 void afd_ranks(const RunView& view, RuleReport& report) {
   if (!view.flag("model_config.custom_params.enable_afd")) return;
   const int64_t world = view.integer("parallel_config.world_size");
   if (world % 2 != 0) {
-    report.say({"parallel_config.world_size", "model_config.custom_params.enable_afd"},
-               fmt::format("AFD pairs each attention rank with an FFN rank: {} ranks are odd", world),
-               fmt::format("set world_size to {}, or leave enable_afd out", world + 1));
+    report.set(report.say({"parallel_config.world_size", "model_config.custom_params.enable_afd"},
+                          fmt::format("AFD pairs each attention rank with an FFN rank: {} ranks are odd", world),
+                          fmt::format("set world_size to {}, or leave enable_afd out", world + 1)),
+               "parallel_config.world_size", std::to_string(world + 1));
     return;
   }
   for (const char* key : {"attn_tp_size", "moe_tp_size", "embed_tp_size", "lmhead_tp_size", "dense_tp_size",
@@ -129,9 +145,11 @@ void afd_ranks(const RunView& view, RuleReport& report) {
     const int64_t size = view.integer(path(key));
     // Those that do not divide the whole are told already.
     if (world % size != 0 || (world / 2) % size == 0) continue;
-    report.say({path(key), "parallel_config.world_size", "model_config.custom_params.enable_afd"},
-               fmt::format("under AFD `{}` {} must divide the {} ranks of one half", key, size, world / 2),
-               fmt::format("divisors of {} are {}", world / 2, divisors(world / 2)));
+    auto said =
+        report.say({path(key), "parallel_config.world_size", "model_config.custom_params.enable_afd"},
+                   fmt::format("under AFD `{}` {} must divide the {} ranks of one half", key, size, world / 2),
+                   fmt::format("divisors of {} are {}", world / 2, divisors(world / 2)));
+    report.set(said, path(key), std::to_string(nearest_divisor(world / 2, size)));
   }
 }
 
