@@ -36,7 +36,7 @@ Expected<Engine*> open() {
       tried.push_back("no file " + path.string());
       continue;
     }
-    void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* library = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (!library) {
       tried.emplace_back(::dlerror());
       continue;
