@@ -33,7 +33,12 @@ Json graph_of(const CommandResult& r) {
   EXPECT_EQ(r.exit, 0) << r.err;
   auto json = parse_json(r.out, "output");
   if (!json || json->find("graph") == nullptr) return nullptr;
-  return *json->find("graph");
+  // Who runs a graph is no forecast: a dry run has no code to make.
+  Json out = Json(Json::Object{});
+  Json graph = *json->find("graph");
+  for (auto& [key, value] : graph.as_object())
+    if (key != "executors") out.set(key, std::move(value));
+  return out;
 }
 
 TEST(Forecast, EqualsTheCountOfTheRun) {

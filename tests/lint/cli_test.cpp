@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSide = R"(layer L() {
+constexpr const char* kSide = R"(#! modes(ge_graph): it has no events
+layer L() {
   weight w: f32[8, 8]
   decode(x: f32[2, 8], step: Step) -> f32[2, 8] {
     a = matmul(x, w)
@@ -94,7 +95,7 @@ TEST_F(LintCommand, JsonAndLines) {
   ASSERT_EQ(j.find("findings")->as_array().size(), 1U);
   const Json& f = j.find("findings")->as_array()[0];
   EXPECT_EQ(f.find("id")->as_string(), "SK418");
-  EXPECT_EQ(f.find("start")->find("line")->as_int(), 5);
+  EXPECT_EQ(f.find("start")->find("line")->as_int(), 6);
   EXPECT_EQ(f.find("fix")->find("applicability")->as_string(), "safe");
   EXPECT_EQ(j.find("summary")->find("perf")->as_int(), 1);
   EXPECT_EQ(to_json(json(lint({"--format", "jsonl", path}).out)), to_json(f));

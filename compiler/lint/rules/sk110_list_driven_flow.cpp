@@ -22,9 +22,16 @@ void sk110_list_driven_flow(const Context& c, Report& report) {
     bool of_length = op.code == Opcode::HostElement && std::get<bool>(op.attrs[1]);
     for (const plan::ValueId v : op.operands) of_length |= v != plan::kNone && lengths.contains(v);
     if (op.code == Opcode::While) {
-      const auto& condition = c.function->regions[op.regions[0]].ops;
-      if (!condition.empty())
-        for (const plan::ValueId v : c.op(condition.back()).operands) of_length |= lengths.contains(v);
+      // The condition stands inside, behind the loop in order.
+      for (const plan::OpId inner : c.function->regions[op.regions[0]].ops) {
+        bool by_length = false;
+        for (const plan::ValueId v : c.op(inner).operands) by_length |= v != plan::kNone && lengths.contains(v);
+        for (const plan::Attr& a : c.op(inner).attrs)
+          if (const plan::Dim* d = std::get_if<plan::Dim>(&a)) by_length |= told(*d);
+        if (!by_length) continue;
+        lengths.insert(c.op(inner).results.begin(), c.op(inner).results.end());
+        of_length |= inner == c.function->regions[op.regions[0]].ops.back();
+      }
     }
     for (const plan::Attr& a : op.attrs)
       if (const plan::Dim* d = std::get_if<plan::Dim>(&a)) of_length |= told(*d);

@@ -218,7 +218,7 @@ TEST(Schedule, WhatIsNotStaticIsSaid) {
   EXPECT_NE(made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) {\n  return %0\n}\n", {{"T", -1}}).find("SK3022"), std::string::npos);
   EXPECT_NE(made("func \"f\" decode (x = %0 : f32[T, T]) -> (f32[T, T]) {\n  return %0\n}\n", {{"T", int64_t{1} << 40}}).find("SK3022"), std::string::npos);
   EXPECT_EQ(made("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  wait {event = \"e\"} loc(1:2:3+6)\n  record {event = \"e\"}\n  return %0\n}\n", {}),
-            "SK3023 2:3: `wait e` stands before any `record e`\n  help: record the event on the other stream first\n");
+            "SK401 2:3: `wait e` stands before any `record e`\n  help: record the event on the other stream first\n");
   EXPECT_NE(made("weight \"w\" : stored[4, 8]\nfunc \"f\" decode () -> (stored[8, 4]) {\n  %0 = weight {path = \"w\"} : stored[4, 8]\n"
                  "  %1 = transpose %0 {axis0 = 0, axis1 = 1} : stored[8, 4]\n  return %1\n}\n",
                  {})
