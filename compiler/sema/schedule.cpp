@@ -32,9 +32,11 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
                it != open.end()) {
       open.erase(it);
     } else {
-      report(a.span(node), diag::Id::SuperKernelUnbalanced,
-             fmt::format("scope `{}` is closed and was not opened", *name))
-          .help(fmt::format("write `scope_begin \"{}\"` before it in the same body", *name));
+      auto r = report(a.span(node), diag::Id::SuperKernelUnbalanced,
+                      fmt::format("scope `{}` is closed and was not opened", *name));
+      r.help(fmt::format("write `scope_begin \"{}\"` before it in the same body", *name));
+      // With one scope open, its name was meant.
+      if (open.size() == 1) r.fix(a.span(a.child(node, 0)), fmt::format("\"{}\"", open.front().first));
     }
     if (!inert(f))
       emit(f, kind == Kind::ScopeBegin ? Opcode::ScopeBegin : Opcode::ScopeEnd, {}, {*name}, {},
