@@ -46,7 +46,10 @@ std::string_view parameter(const Context& c, ValueId value) {
                                                 : std::string_view();
     }
     const OpId made = c.order->definer(value);
-    if (made == kNone || (!info(c.op(made).code).has(kView) && c.op(made).code != Opcode::Cast)) return {};
+    if (made == kNone) return {};
+    // A host list becomes a tensor at its reader.
+    const Opcode code = c.op(made).code;
+    if (!info(code).has(kView) && code != Opcode::Cast && code != Opcode::ToTensor) return {};
     value = c.op(made).operands[0];
   }
   return {};

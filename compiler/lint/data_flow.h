@@ -11,7 +11,7 @@ namespace skdsl::lint {
 
 /// Whether `later` needs, directly or through others, what `earlier` makes.
 bool depends(const Context& context, plan::OpId later, plan::OpId earlier);
-/// The phase parameter that a value is, through views ("step.kv_len"), or "".
+/// The phase parameter that a value is, through views ("step.kv_len", "step.kv_len_list"), or "".
 std::string_view parameter(const Context& context, plan::ValueId value);
 /// The integers of a literal, through views and casts.
 std::optional<std::vector<int64_t>> literal(const Context& context, plan::ValueId value);

@@ -28,8 +28,8 @@ std::vector<DecodeCall> decode_calls(const Context& c) {
         if (f->param_names[i].ends_with(".kv_len")) call.requests = call.sizes.back();
       }
     }
-    call.gears = std::any_of(f->ops.begin(), f->ops.end(),
-                             [](const plan::Op& o) { return o.code == Opcode::Gears; });
+    call.gears =
+        std::any_of(f->ops.begin(), f->ops.end(), [](const plan::Op& o) { return o.code == Opcode::Gears; });
     out.push_back(std::move(call));
   }
   return out;

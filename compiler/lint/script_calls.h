@@ -15,11 +15,11 @@ struct DecodeCall {
   plan::OpId op = plan::kNone;
   const plan::Function* callee = nullptr;  // the variant that it calls
   std::string decode;                      // the phase: "K.decode"
-  std::vector<int64_t> sizes;              // of all tensor operands, one after the other; -1: only a run knows
-  std::vector<std::string> names;          // of `sizes`: "x.shape[0]"
-  int64_t rows = -1;                       // first size of the first tensor operand
-  int64_t requests = -1;                   // of `step`
-  bool gears = false;                      // the phase has gears
+  std::vector<int64_t> sizes;      // of all tensor operands, one after the other; -1: only a run knows
+  std::vector<std::string> names;  // of `sizes`: "x.shape[0]"
+  int64_t rows = -1;               // first size of the first tensor operand
+  int64_t requests = -1;           // of `step`
+  bool gears = false;              // the phase has gears
 };
 
 /// Calls in the order of the script; empty when the function of the context is no script.

@@ -53,10 +53,12 @@ void insert_event(const Context& c, StreamPair pair, diag::Engine::Builder& repo
   const ast::NodeId block = a->children(body).back();
   if (a->kind(block) != ast::Kind::Block || a->children(block).empty()) return;
   std::string name = "ready";
-  for (int i = 2; c.text().find("event " + name) != std::string_view::npos; ++i) name = fmt::format("ready{}", i);
+  for (int i = 2; c.text().find("event " + name) != std::string_view::npos; ++i)
+    name = fmt::format("ready{}", i);
   const Span begin = a->span(a->children(block).front()), behind = a->span(first), before = a->span(second);
   report.fix({c.file, begin.begin, begin.begin}, fmt::format("event {}\n{}", name, indent_of(c, begin)))
-      .fix({c.file, behind.end, behind.end}, fmt::format("; if exe_mode == \"npugraph_ex\" {{ record {} }}", name))
+      .fix({c.file, behind.end, behind.end},
+           fmt::format("; if exe_mode == \"npugraph_ex\" {{ record {} }}", name))
       .fix({c.file, before.begin, before.begin},
            fmt::format("if exe_mode == \"npugraph_ex\" {{ wait {} }}\n{}", name, indent_of(c, before)));
 }

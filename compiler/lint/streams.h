@@ -30,8 +30,8 @@ std::string_view state_path(const Context& context, plan::ValueId value);
 /// An op whose result is known when the graph is made: nothing is left of it at run time.
 bool is_folded(const Context& context, plan::OpId op);
 
-/// An event of its own for the pair: declared at the begin of the body, recorded behind the first, waited for before the
-/// second. Nothing when the two are not written in one body of the linted file.
+/// An event of its own for the pair: declared at the begin of the body, recorded behind the first, waited for
+/// before the second. Nothing when the two are not written in one body of the linted file.
 void insert_event(const Context& context, StreamPair pair, diag::Engine::Builder& report);
 
 }  // namespace skdsl::lint

@@ -1,5 +1,5 @@
-// A host operator inside of a scope: the graph breaks there, and the scope would begin in one graph and end in
-// another.
+// A host operator inside of a scope: the graph breaks there, and the scope would begin in one graph and end
+// in another.
 #include <set>
 
 #include "compiler/lint/rule.h"

@@ -25,7 +25,8 @@ void sk110_list_driven_flow(const Context& c, Report& report) {
       // The condition stands inside, behind the loop in order.
       for (const plan::OpId inner : c.function->regions[op.regions[0]].ops) {
         bool by_length = false;
-        for (const plan::ValueId v : c.op(inner).operands) by_length |= v != plan::kNone && lengths.contains(v);
+        for (const plan::ValueId v : c.op(inner).operands)
+          by_length |= v != plan::kNone && lengths.contains(v);
         for (const plan::Attr& a : c.op(inner).attrs)
           if (const plan::Dim* d = std::get_if<plan::Dim>(&a)) by_length |= told(*d);
         if (!by_length) continue;

@@ -20,8 +20,8 @@ void sk201_prefill_compiled(const Context& c, Report& report) {
     bool uniform = true;
     for (const DecodeCall& call : calls) {
       if (std::find(totals.begin(), totals.end(), call.rows) == totals.end()) totals.push_back(call.rows);
-      uniform &= call.rows % call.requests == 0 &&
-                 call.rows / call.requests == calls[0].rows / calls[0].requests;
+      uniform &=
+          call.rows % call.requests == 0 && call.rows / call.requests == calls[0].rows / calls[0].requests;
     }
     if (uniform || totals.size() < 2) continue;
     for (const DecodeCall& call : calls) {
@@ -29,7 +29,9 @@ void sk201_prefill_compiled(const Context& c, Report& report) {
       report.at(call.op, decode, call.rows, call.requests)
           .note(c.place(calls[0].op), fmt::format("{} rows here", calls[0].rows))
           .note(fmt::format("row counts {}: {} graphs", fmt::join(totals, ", "), totals.size()))
-          .help("write a `prefill`, which runs eager with any number of rows, or pad all prompts to one length");
+          .help(
+              "write a `prefill`, which runs eager with any number of rows, or pad all prompts to one "
+              "length");
       break;
     }
   }

@@ -20,8 +20,9 @@ void in_decode(const Context& c, Report& report) {
   for (const ListUse& use : uses) {
     if (use.updatable || (use.element < 0 && !use.computed) || updated.contains(use.list)) continue;
     if (!told.emplace(use.op, use.list).second) continue;
-    report.at(use.op, use.list, info(c.op(use.op).code).name,
-              c.run->flag("npugraph_ex.dynamic") ? "captured" : "compiled")
+    report
+        .at(use.op, use.list, info(c.op(use.op).code).name,
+            c.run->flag("npugraph_ex.dynamic") ? "captured" : "compiled")
         .help(fmt::format("use the tensor `{}`: its values are read on the device",
                           use.list.substr(0, use.list.rfind("_list"))));
   }
@@ -37,7 +38,8 @@ void in_script(const Context& c, Report& report) {
       const auto [it, fresh] = first.emplace(key, std::pair(value, call.op));
       if (fresh || it->second.first == value || !told.insert(key).second) continue;
       report.at(call.op, name, call.decode, "compiled")
-          .note(c.place(it->second.second), fmt::format("`{}` is {} here and was {}", name, value, it->second.first))
+          .note(c.place(it->second.second),
+                fmt::format("`{}` is {} here and was {}", name, value, it->second.first))
           .help(fmt::format("make `{}` a tensor of one element: its value is read on the device", name));
     }
 }

@@ -23,7 +23,8 @@ void sk209_gear_list_invalid(const Context& c, Report& report) {
       std::vector<int64_t> fewer;
       for (size_t i = once.size(); i > 0; i -= std::min(i, step)) fewer.push_back(once[i - 1]);
       std::reverse(fewer.begin(), fewer.end());
-      auto finding = report.at(gears.op, fmt::format("{} sizes, at most {} are possible", once.size(), kMostGears));
+      auto finding =
+          report.at(gears.op, fmt::format("{} sizes, at most {} are possible", once.size(), kMostGears));
       finding.help(fmt::format("keep every {}th size, or leave out what no batch comes near", step));
       write_gears(c, gears, fewer, finding);
     } else if (!repeated.empty()) {

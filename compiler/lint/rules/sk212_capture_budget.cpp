@@ -19,7 +19,8 @@ Limit limit_of(const Context& c) {
   const config::NpuGraphOptions options = config::npugraph_options(c.run->settings());
   if (c.run->flag("npugraph_ex.dynamic"))
     return {static_cast<size_t>(options.capture_limit), "npugraph_ex.capture_limit", "captures of a graph"};
-  return {static_cast<size_t>(options.recompile_limit), "npugraph_ex.recompile_limit", "graphs of a function"};
+  return {static_cast<size_t>(options.recompile_limit), "npugraph_ex.recompile_limit",
+          "graphs of a function"};
 }
 
 /// `most` of the sizes, evenly, the largest included.
@@ -50,10 +51,12 @@ void of_script(const Context& c, const Limit& limit, Report& report) {
     const bool small = std::any_of(call.sizes.begin(), call.sizes.end(), [](int64_t n) { return n < 2; });
     auto& sizes = seen[call.decode + (small && c.run->flag("npugraph_ex.dynamic") ? " small" : "")];
     if (!sizes.insert(call.sizes).second || sizes.size() != limit.most + 1) continue;
-    report.at(call.op, fmt::format("the {}th set of sizes of `{}`", sizes.size(), call.decode), limit.what,
-              limit.most)
+    report
+        .at(call.op, fmt::format("the {}th set of sizes of `{}`", sizes.size(), call.decode), limit.what,
+            limit.most)
         .note(fmt::format("{} = {}", limit.option, limit.most))
-        .help(fmt::format("pad batches to a few sizes: `gears [2, 4, 8]` in the decode, or raise {}", limit.option));
+        .help(fmt::format("pad batches to a few sizes: `gears [2, 4, 8]` in the decode, or raise {}",
+                          limit.option));
   }
 }
 

@@ -20,7 +20,8 @@ void sk303_superkernel_dynamic_graph(const Context& c, Report& report) {
   auto finding = report.at(dynamic.span);
   finding.note(fmt::format("ge.dynamic = true ({})", dynamic.origin))
       .help("set ge.dynamic to false and pass lengths as tensors");
-  if (c.run->flag(kSwitch) && c.run->at(kSwitch).span) finding.note(c.run->at(kSwitch).span, "super kernels are asked for here");
+  if (c.run->flag(kSwitch) && c.run->at(kSwitch).span)
+    finding.note(c.run->at(kSwitch).span, "super kernels are asked for here");
   if (dynamic.span) finding.fix(dynamic.span, "false");
 }
 

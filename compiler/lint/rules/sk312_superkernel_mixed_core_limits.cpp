@@ -18,9 +18,11 @@ void sk312_superkernel_mixed_core_limits(const Context& c, Report& report) {
     const Context::Cores here = c.cores(id);
     const auto [it, fresh] = first.emplace(scope->name, std::pair(here, id));
     const Context::Cores& there = it->second.first;
-    if (fresh || (here.aic == there.aic && here.aiv == there.aiv) || !told.insert(scope->name).second) continue;
+    if (fresh || (here.aic == there.aic && here.aiv == there.aiv) || !told.insert(scope->name).second)
+      continue;
     report.at(scope->loc, scope->name)
-        .note(c.place(it->second.second), fmt::format("{} cube and {} vector cores here", there.aic, there.aiv))
+        .note(c.place(it->second.second),
+              fmt::format("{} cube and {} vector cores here", there.aic, there.aiv))
         .note(c.place(id), fmt::format("{} cube and {} vector cores here", here.aic, here.aiv))
         .help("write the `cores` block around the scope, or end the scope where the limit changes");
   }

@@ -10,7 +10,8 @@ namespace skdsl::lint::rules_impl {
 namespace {
 
 /// The variable of the loop around a node, in the same body.
-std::string_view loop_variable(const ast::Ast& a, ast::NodeId at, ast::NodeId node, std::string_view variable) {
+std::string_view loop_variable(const ast::Ast& a, ast::NodeId at, ast::NodeId node,
+                               std::string_view variable) {
   if (at == node) return variable;
   const Span inner = a.span(node);
   for (const ast::NodeId child : a.children(at)) {
@@ -41,7 +42,8 @@ void sk314_superkernel_name_reused(const Context& c, Report& report) {
     if (scope == plan::kNone) continue;
     const plan::Context& context = c.program->contexts[scope];
     const Span where = c.span(context.loc);
-    const auto [it, fresh] = first.emplace(std::tuple(where.file, where.begin, context.name), Seen{scope, id});
+    const auto [it, fresh] =
+        first.emplace(std::tuple(where.file, where.begin, context.name), Seen{scope, id});
     if (fresh || it->second.context == scope) continue;
     if (std::find(told.begin(), told.end(), it->second.context) != told.end()) continue;
     told.push_back(it->second.context);

@@ -1,5 +1,5 @@
-// An option about the data cache that names a collective, or an operator that the scope does not have: nothing
-// follows from it.
+// An option about the data cache that names a collective, or an operator that the scope does not have:
+// nothing follows from it.
 #include <map>
 #include <set>
 
@@ -50,8 +50,9 @@ void sk317_superkernel_dcci_ineffective(const Context& c, Report& report) {
       for (const std::string& name : superkernel::split_list(value)) {
         const bool collective = collectives.contains(name);
         if (names.contains(name) && !collective) continue;
-        auto finding = report.at(scope.loc, key, name, scope.name,
-                                 collective ? "a collective looks after the cache itself" : "the scope has no such operator");
+        auto finding = report.at(
+            scope.loc, key, name, scope.name,
+            collective ? "a collective looks after the cache itself" : "the scope has no such operator");
         finding.help("leave the name out");
         leave_out(c, scope, key, name, finding);
       }

@@ -1,5 +1,5 @@
-// scope_begin a, scope_begin b, scope_end a, scope_end b: pairing goes by name and is accepted, but what stands
-// between belongs to two ranges.
+// scope_begin a, scope_begin b, scope_end a, scope_end b: pairing goes by name and is accepted, but what
+// stands between belongs to two ranges.
 #include "compiler/lint/edit.h"
 
 namespace skdsl::lint::rules_impl {
@@ -39,11 +39,13 @@ void sk318_superkernel_interleaved(const Context& c, Report& report) {
           .help("end the inner scope first, or let one begin where the other ends");
       // Where both ends are written, their names change places.
       for (const plan::OpId other : c.order->ops()) {
-        if (c.op(other).code != Opcode::ScopeEnd || c.order->position(other) < c.order->position(id)) continue;
+        if (c.op(other).code != Opcode::ScopeEnd || c.order->position(other) < c.order->position(id))
+          continue;
         if (std::get<std::string>(c.op(other).attrs[0]) != inner.name) continue;
         const Span mine = name_of(c, id), theirs = name_of(c, other);
         if (mine && theirs)
-          finding.fix(mine, std::string(c.sources.text(theirs))).fix(theirs, std::string(c.sources.text(mine)));
+          finding.fix(mine, std::string(c.sources.text(theirs)))
+              .fix(theirs, std::string(c.sources.text(mine)));
         break;
       }
     }

@@ -1,5 +1,5 @@
-// A record that no later wait belongs to: often the edge to a consumer was forgotten, or the stream that waits
-// is switched off.
+// A record that no later wait belongs to: often the edge to a consumer was forgotten, or the stream that
+// waits is switched off.
 #include <set>
 
 #include "compiler/lint/edit.h"
@@ -19,8 +19,9 @@ void sk402_record_never_waited(const Context& c, Report& report) {
   for (const plan::OpId id : idle) {
     auto finding = report.at(id, c.event(id));
     if (idle.size() > 1)
-      finding.note(fmt::format("{} records of a step are not waited for; in eager they cost the host about {:.2f} ms",
-                               idle.size(), static_cast<double>(idle.size()) * kHostMicroseconds / 1000));
+      finding.note(
+          fmt::format("{} records of a step are not waited for; in eager they cost the host about {:.2f} ms",
+                      idle.size(), static_cast<double>(idle.size()) * kHostMicroseconds / 1000));
     finding.help(
         "write `wait` on the stream that needs what stands before the record, or take the record away");
     remove_statement(c, statement_at(c, c.span(c.op(id).loc)), finding);

@@ -17,7 +17,8 @@ void walk(const Context& c, ast::NodeId node, Declared& declared, Report& report
     const auto [it, fresh] = declared.emplace(a.text(node), node);
     if (fresh) return;
     auto finding = report.at(a.span(node), a.text(node));
-    finding.note(a.span(it->second), "it is declared here already").help("give it another name, or take the line away: an event can be recorded again");
+    finding.note(a.span(it->second), "it is declared here already")
+        .help("give it another name, or take the line away: an event can be recorded again");
     remove_statement(c, node, finding);
     return;
   }

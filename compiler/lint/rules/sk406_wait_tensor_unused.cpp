@@ -28,7 +28,8 @@ void sk406_wait_tensor_unused(const Context& c, Report& report) {
     });
     if (read) continue;
     auto finding = report.at(id);
-    finding.help("let the first operand be what the waiting operator reads, and write it before that operator");
+    finding.help(
+        "let the first operand be what the waiting operator reads, and write it before that operator");
     remove_statement(c, statement_at(c, c.span(op.loc)), finding);
   }
 }

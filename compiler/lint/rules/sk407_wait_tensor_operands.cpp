@@ -15,9 +15,11 @@ void sk407_wait_tensor_operands(const Context& c, Report& report) {
     const ast::NodeId call = node_at(c, c.span(op.loc), ast::Kind::Call);
     const auto arguments = call ? c.ast().children(call).subspan(1) : std::span<const ast::NodeId>{};
     const Span y = arguments.size() == 2 ? c.ast().span(arguments[1]) : Span{};
-    auto finding = report.at(id, y ? fmt::format("`{}`", c.sources.text(y)) : "the second operand",
-                             itself ? "comes from the operator that makes the first one" : "is there before the step");
-    finding.help("the first operand is an input of the operator that waits, the second the result that it waits for");
+    auto finding =
+        report.at(id, y ? fmt::format("`{}`", c.sources.text(y)) : "the second operand",
+                  itself ? "comes from the operator that makes the first one" : "is there before the step");
+    finding.help(
+        "the first operand is an input of the operator that waits, the second the result that it waits for");
     // The other way round there would be something to wait for.
     if (y && !itself && c.order->producer(op.operands[0]) != plan::kNone) {
       const Span x = c.ast().span(arguments[0]);

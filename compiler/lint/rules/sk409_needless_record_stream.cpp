@@ -12,9 +12,8 @@ void sk409_needless_record_stream(const Context& c, Report& report) {
     const auto& stream = std::get<std::string>(op.attrs[0]);
     const bool at_home = made != plan::kNone && c.order->streams()[c.order->stream(made)] == stream;
     if (made != plan::kNone && !at_home) continue;
-    auto finding = report.at(
-        id, at_home ? fmt::format("the tensor is made on stream `{}` itself", stream)
-                    : "a weight, state or input keeps its memory");
+    auto finding = report.at(id, at_home ? fmt::format("the tensor is made on stream `{}` itself", stream)
+                                         : "a weight, state or input keeps its memory");
     finding.help("leave it out");
     remove_statement(c, statement_at(c, c.span(op.loc)), finding);
   }

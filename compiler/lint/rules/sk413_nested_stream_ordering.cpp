@@ -10,7 +10,8 @@ void sk413_nested_stream_ordering(const Context& c, Report& report) {
     if (c.op(id).code != Opcode::WaitTensor) continue;
     std::vector<const plan::Context*> streams;
     for (plan::ContextId s = c.op(id).context; s != plan::kNone; s = c.program->contexts[s].parent)
-      if (c.program->contexts[s].kind == plan::Context::Kind::Stream) streams.push_back(&c.program->contexts[s]);
+      if (c.program->contexts[s].kind == plan::Context::Kind::Stream)
+        streams.push_back(&c.program->contexts[s]);
     if (streams.size() < 2 || streams[0]->name == streams[1]->name) continue;
     auto finding = report.at(id, streams[0]->name, streams[1]->name);
     finding.note(c.span(streams[1]->loc), "the outer stream begins here")

@@ -28,11 +28,13 @@ void sk414_cross_stream_inplace(const Context& c, Report& report) {
       if (writes && i == 0) earlier.insert(earlier.end(), use.readers.begin(), use.readers.end());
       for (const plan::OpId before : earlier) {
         if (!missing.add({before, id})) continue;
-        auto finding = report.at(id, info(op.code).name, stream(id), info(c.op(before).code).name, stream(before));
+        auto finding =
+            report.at(id, info(op.code).name, stream(id), info(c.op(before).code).name, stream(before));
         finding.note(c.place(before), "the other use of the state")
-            .help(fmt::format("declare `event e`, write `record e` behind the op on stream `{}` and `wait e` before the "
-                              "one on stream `{}`; only ge_graph makes events by itself",
-                              stream(before), stream(id)));
+            .help(fmt::format(
+                "declare `event e`, write `record e` behind the op on stream `{}` and `wait e` before the "
+                "one on stream `{}`; only ge_graph makes events by itself",
+                stream(before), stream(id)));
         insert_event(c, {before, id}, finding);
       }
       if (writes && i == 0)

@@ -14,11 +14,13 @@ void sk415_missing_cross_stream_edge(const Context& c, Report& report) {
       const plan::OpId made = c.order->producer(v);
       if (made == plan::kNone || !c.order->is_task(made) || info(c.op(made).code).has(kInPlace)) continue;
       if (is_folded(c, made) || !missing.add({made, id})) continue;
-      auto finding = report.at(id, info(c.op(id).code).name, stream(id), info(c.op(made).code).name, stream(made));
+      auto finding =
+          report.at(id, info(c.op(id).code).name, stream(id), info(c.op(made).code).name, stream(made));
       finding.note(c.place(made), "what it needs is made here")
-          .help(fmt::format("declare `event e`, write `record e` behind the op on stream `{}` and `wait e` before the one "
-                            "on stream `{}`; only ge_graph makes events by itself",
-                            stream(made), stream(id)));
+          .help(fmt::format(
+              "declare `event e`, write `record e` behind the op on stream `{}` and `wait e` before the one "
+              "on stream `{}`; only ge_graph makes events by itself",
+              stream(made), stream(id)));
       insert_event(c, {made, id}, finding);
     }
   }

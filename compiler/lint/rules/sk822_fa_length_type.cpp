@@ -12,11 +12,11 @@ void sk822_fa_length_type(const Context& c, Report& report) {
       continue;
     for (const auto& [operand, name] :
          {std::pair(6, "actual_seq_lengths"), std::pair(7, "actual_seq_lengths_kv")}) {
-      const plan::ValueId lengths = op.operands[operand];
-      if (lengths == plan::kNone || !c.function->values[lengths].type.is_tensor()) continue;
-      // A host list is handed over as the tensor that it becomes.
-      const plan::OpId maker = c.order->producer(lengths);
-      if (maker != plan::kNone && c.op(maker).code == Opcode::ToTensor) continue;
+      const plan::OpId made = c.order->definer(op.operands[operand]);
+      const plan::ValueId from = made != plan::kNone && c.op(made).code == Opcode::ToTensor
+                                     ? c.op(made).operands[0]
+                                     : op.operands[operand];
+      if (c.function->values[from].type.kind == plan::Kind::HostList) continue;
       auto finding = report.at(id, c.mode, name);
       finding.help("write `interface = \"auto\"`, or in npugraph_ex take the `…_list` of the step");
       if (const ast::NodeId value = argument(c, call_of(c, id), "interface", -1))
