@@ -79,6 +79,7 @@ Expected<std::unique_ptr<Live>> Live::load(const Snapshot& s, const LiveOptions&
   so.compile = graph_compiler(l.diags_, p.schedule);
   so.recording = recording_compiler(l.diags_, p.schedule);
   so.capture = p.capture;
+  so.threads = 1;  // bits do not depend on it, and times of small steps are steadier
   so.interrupt = options.interrupt;
   so.observe = options.observe;
   so.print = [live = live.get()](std::string_view text) { live->printed_ += text; };

@@ -64,7 +64,7 @@ bool command_time(Repl& repl, const Arguments&) {
     if (rounds >= kLeastRounds && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > kMostSeconds) break;
   }
   for (const Side& side : sides) repl.context().out << fmt::format("  {:<10} {:.3f} ms a decode step\n", side.name, median(side.ms));
-  repl.context().out << fmt::format("  host, {}, median of {} rounds of {} steps{}\n", sides.back().live->mode(), sides.back().ms.size(), kTimedTokens - 1, changed ? ", in turn" : "");
+  repl.context().out << fmt::format("  host, {}, one worker, median of {} rounds of {} steps{}\n", sides.back().live->mode(), sides.back().ms.size(), kTimedTokens - 1, changed ? ", in turn" : "");
   return true;
 }
 

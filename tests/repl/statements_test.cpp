@@ -22,7 +22,7 @@ TEST(Statements, ValuesPersist) {
 }
 
 TEST(Statements, HostValuesOfARunAreKept) {
-  expect_out("x = f32([1.5, 2.5])\nn = x.tolist()\nv = f32([3]).item()\nv + 1\n", "4\n");
+  expect_out("v = f32([3]).item()\nv + 1\n", "4\n");
   expect_out("x = i32([4, 5])\nl = x.tolist()\nl\nl[1] + 1\n", "[4, 5]\n6\n");
 }
 
@@ -53,9 +53,9 @@ TEST(Statements, LargeValuesAreSummed) {
 }
 
 TEST(Statements, NansAreCounted) {
-  const CommandResult r = lines("x = random_normal([64], seed = 1)\nlog(x)\n");
+  const CommandResult r = lines("x = random_normal([64], seed = 1) * 0.0\nx / x\nrelu(x / x) + 1\n");
   EXPECT_EQ(r.exit, 0) << r.err;
-  EXPECT_NE(r.out.find(", nan "), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("nan 64 of 64"), std::string::npos) << r.out;
 }
 
 TEST(Statements, PipedScriptsEndAtTheFirstError) {
