@@ -1,5 +1,6 @@
-// How fast does a session answer? The first prompt of `skdsl repl`, without and with a model; and from an edit of a scope to
-// the new counts on a LongCat-shaped model of 28 layers. Milliseconds of wall time and, for edits, of one core.
+// How fast does a session answer? The first prompt of `skdsl repl`, without and with a model; and from an
+// edit of a scope to the new counts on a LongCat-shaped model of 28 layers. Milliseconds of wall time and,
+// for edits, of one core.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -22,12 +23,15 @@ namespace {
 using namespace skdsl;
 using Clock = std::chrono::steady_clock;
 
-double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 double cpu_ms() {
-  struct rusage usage {};
+  struct rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 + static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
+         static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
 }
 
 /// Milliseconds until the prompt stands on a terminal of its own.
@@ -50,7 +54,7 @@ double prompt_ms(const std::vector<std::string>& args) {
   }
   std::string seen;
   while (seen.find("sk> ") == std::string::npos) {
-    struct pollfd waiting {terminal, POLLIN, 0};
+    struct pollfd waiting{terminal, POLLIN, 0};
     char bytes[4096];
     ssize_t n = 0;
     if (::poll(&waiting, 1, 20000) != 1 || (n = ::read(terminal, bytes, sizeof bytes)) <= 0) {
@@ -99,10 +103,13 @@ int main() {
   std::vector<double> wall, cpu;
   // Every model is new: nothing comes from the plans that are kept.
   for (int i = 0; i < 30; ++i) {
-    const std::string command = ":option scope_{i}_part1 split-mode=" + std::to_string(2 + i);
+    const std::string option = ":option scope_{i}_part2_moe split-mode=" + std::to_string(2 + i);
+    const std::string command = i % 3 == 0   ? ":split scope_0_part1 at norm_post[0]"
+                                : i % 3 == 1 ? option
+                                             : ":merge scope_0_part1 scope_0_part1_2";
     const auto start = Clock::now();
     const double begin = cpu_ms();
-    const bool good = repl.run(i % 3 == 0 ? ":split scope_0_part1 at norm_post[0]" : i % 3 == 1 ? ":merge scope_0_part1 scope_0_part1_2" : command);
+    const bool good = repl.run(command);
     wall.push_back(ms_since(start));
     cpu.push_back(cpu_ms() - begin);
     if (!good) {
