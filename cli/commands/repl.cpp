@@ -1,4 +1,6 @@
 // repl — an interactive session; piped input is a script
+#include "cli/repl/repl.h"
+
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -12,7 +14,6 @@
 #include "cli/repl/completion.h"
 #include "cli/repl/editor.h"
 #include "cli/repl/input.h"
-#include "cli/repl/repl.h"
 #include "runtime/base/file.h"
 
 namespace skdsl::cli {
@@ -31,7 +32,7 @@ std::atomic<bool> interrupt{false};
 class InterruptHandler {
  public:
   InterruptHandler() {
-    struct sigaction mine {};
+    struct sigaction mine{};
     mine.sa_handler = [](int) { interrupt.store(true); };
     ::sigemptyset(&mine.sa_mask);
     ::sigaction(SIGINT, &mine, &before_);
@@ -39,7 +40,7 @@ class InterruptHandler {
   ~InterruptHandler() { ::sigaction(SIGINT, &before_, nullptr); }
 
  private:
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 /// Inputs of a script one after the other; false at the first that fails.
@@ -101,7 +102,8 @@ int run_repl(const Options& options, Context& context) {
   interrupt.store(false);
   repl::Repl session(context, interrupt, options, options.batch);
   session.check_bits = !options.no_bits;
-  if (&context.in == &std::cin && ::isatty(STDIN_FILENO) != 0 && context.out_is_terminal) return interactive(session, options, context);
+  if (&context.in == &std::cin && ::isatty(STDIN_FILENO) != 0 && context.out_is_terminal)
+    return interactive(session, options, context);
   if (!options.file.empty() && !session.load(options.file)) return kInputHasErrors;
   const bool good = run_script(session, context.in);
   return good ? kDone : interrupt.load() ? 130 : static_cast<int>(kInputHasErrors);
@@ -112,8 +114,11 @@ int run_repl(const Options& options, Context& context) {
 Run define_repl(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, *options);
-  app.get_option("file")->required(false)->description("the .sk file whose schedule is changed; without one, lines alone");
-  app.add_option("--batch", options->batch, "requests of the decode step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  app.get_option("file")->required(false)->description(
+      "the .sk file whose schedule is changed; without one, lines alone");
+  app.add_option("--batch", options->batch, "requests of the decode step")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
   app.add_flag("--no-startup", options->no_startup, "do not read repl.sk of the configuration folder");
   app.add_flag("--no-bits", options->no_bits, "do not run the model after each change to compare its bits");
   return [options](Context& context) { return run_repl(*options, context); };

@@ -6,14 +6,16 @@
 
 namespace skdsl::cli::repl {
 
-#define SK_REPL_COMMAND(name, group, arguments, summary, example) bool command_##name(Repl& repl, const Arguments& given);
+#define SK_REPL_COMMAND(name, group, arguments, summary, example) \
+  bool command_##name(Repl& repl, const Arguments& given);
 #include "cli/repl/commands.def"
 #undef SK_REPL_COMMAND
 
 namespace {
 
 constexpr ReplCommand kCommands[] = {
-#define SK_REPL_COMMAND(name, group, arguments, summary, example) {#name, #group, arguments, summary, example, &command_##name},
+#define SK_REPL_COMMAND(name, group, arguments, summary, example) \
+  {#name, #group, arguments, summary, example, &command_##name},
 #include "cli/repl/commands.def"
 #undef SK_REPL_COMMAND
 };
@@ -61,22 +63,28 @@ bool command_help(Repl& repl, const Arguments& arguments) {
     const ReplCommand* c = find_command(name);
     if (!c) {
       Error e{ErrorKind::Usage, fmt::format("there is no command `:{}`", name), {}};
-      if (const std::string near = nearest_command(name); !near.empty()) e.notes.push_back("help: did you mean `:" + near + "`?");
+      if (const std::string near = nearest_command(name); !near.empty())
+        e.notes.push_back("help: did you mean `:" + near + "`?");
       return repl.failed(e);
     }
-    out << fmt::format(":{}{}{}\n  {}\nExample:\n  {}\n", c->name, c->arguments.empty() ? "" : " ", c->arguments, c->summary, c->example);
+    out << fmt::format(":{}{}{}\n  {}\nExample:\n  {}\n", c->name, c->arguments.empty() ? "" : " ",
+                       c->arguments, c->summary, c->example);
     return true;
   }
   std::string_view group;
   for (const ReplCommand& c : repl_commands()) {
     if (c.group != group) {
       static constexpr std::pair<std::string_view, std::string_view> kTitles[] = {
-          {"Scopes", "Change the schedule of the model:"}, {"Inspect", "Look:"}, {"Run", "Run:"}, {"Session", "The session:"}};
+          {"Scopes", "Change the schedule of the model:"},
+          {"Inspect", "Look:"},
+          {"Run", "Run:"},
+          {"Session", "The session:"}};
       group = c.group;
       for (const auto& [key, title] : kTitles)
         if (key == group) out << title << '\n';
     }
-    out << fmt::format("  :{}{}{}\n      {}\n", c.name, c.arguments.empty() ? "" : " ", c.arguments, c.summary);
+    out << fmt::format("  :{}{}{}\n      {}\n", c.name, c.arguments.empty() ? "" : " ", c.arguments,
+                       c.summary);
   }
   out << "Anything else is a statement or a definition and runs at once, in eager: x = f32([1, 2]) + 1\n";
   return true;

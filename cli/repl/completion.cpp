@@ -24,8 +24,10 @@ void add_files(const std::string& start, Words& out) {
     const std::string name = entry.path().filename().string();
     std::error_code ignored;
     if (name.starts_with(".")) continue;
-    if (entry.is_directory(ignored)) out.insert(folder + name + "/");
-    else if (name.ends_with(".sk")) out.insert(folder + name);
+    if (entry.is_directory(ignored))
+      out.insert(folder + name + "/");
+    else if (name.ends_with(".sk"))
+      out.insert(folder + name);
   }
 }
 
@@ -33,17 +35,28 @@ void add_all(const std::vector<std::string>& words, Words& out) { out.insert(wor
 
 /// What a word of a command's arguments stands for.
 void offer(const Repl& repl, const std::string& word, const std::string& start, Words& out) {
-  if (word == "SCOPE") add_all(repl.scope_names(), out);
-  else if (word == "OP" || word == "WEIGHT") add_all(repl.op_names(), out);
-  else if (word == "FILE") add_files(start, out);
-  else if (word == "MODE") out.insert({"eager", "npugraph_ex", "ge_graph"});
-  else if (word == "COMMAND") for (const ReplCommand& c : repl_commands()) out.emplace(c.name);
-  else if (word == "KEY=VALUE") for (const std::string& k : repl.config_keys()) out.insert(k + "=");
+  if (word == "SCOPE")
+    add_all(repl.scope_names(), out);
+  else if (word == "OP" || word == "WEIGHT")
+    add_all(repl.op_names(), out);
+  else if (word == "FILE")
+    add_files(start, out);
+  else if (word == "MODE")
+    out.insert({"eager", "npugraph_ex", "ge_graph"});
+  else if (word == "COMMAND")
+    for (const ReplCommand& c : repl_commands()) out.emplace(c.name);
+  else if (word == "KEY=VALUE")
+    for (const std::string& k : repl.config_keys()) out.insert(k + "=");
   else if (word == "OPTION=VALUE") {
-    for (size_t i = 0; i < static_cast<size_t>(superkernel::Option::kCount); ++i) out.insert(std::string(superkernel::row(static_cast<superkernel::Option>(i)).key) + "=");
-  } else if (word == "FLAG") out.insert({"--prompt", "--prompt-ids", "--max-new-tokens", "--modes", "--threads", "--golden", "--report"});
-  else if (word == "STREAM") out.insert("none");
-  else if (!word.empty() && std::islower(static_cast<unsigned char>(word[0])) != 0) out.insert(word.substr(0, word.find('=') == std::string::npos ? word.size() : word.find('=') + 1));
+    for (size_t i = 0; i < static_cast<size_t>(superkernel::Option::kCount); ++i)
+      out.insert(std::string(superkernel::row(static_cast<superkernel::Option>(i)).key) + "=");
+  } else if (word == "FLAG")
+    out.insert(
+        {"--prompt", "--prompt-ids", "--max-new-tokens", "--modes", "--threads", "--golden", "--report"});
+  else if (word == "STREAM")
+    out.insert("none");
+  else if (!word.empty() && std::islower(static_cast<unsigned char>(word[0])) != 0)
+    out.insert(word.substr(0, word.find('=') == std::string::npos ? word.size() : word.find('=') + 1));
 }
 
 }  // namespace
@@ -71,14 +84,17 @@ std::vector<std::string> completions(const Repl& repl, const std::string& before
       std::string word;
       for (const char ch : std::string(c->arguments) + " ") {
         if (ch == '[' || ch == ']') continue;
-        if (ch != ' ') word += ch;
-        else if (!word.empty()) expected.push_back(std::move(word)), word.clear();
+        if (ch != ' ')
+          word += ch;
+        else if (!word.empty())
+          expected.push_back(std::move(word)), word.clear();
       }
       if (place >= 1 && place <= expected.size()) offer(repl, expected[place - 1], start, words);
     }
   } else {
     size_t at = before.size();
-    while (at > 0 && (std::isalnum(static_cast<unsigned char>(before[at - 1])) != 0 || before[at - 1] == '_')) --at;
+    while (at > 0 && (std::isalnum(static_cast<unsigned char>(before[at - 1])) != 0 || before[at - 1] == '_'))
+      --at;
     start = before.substr(at);
     if (start.empty()) return {};
     add_all(keywords(), words);

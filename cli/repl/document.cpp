@@ -13,7 +13,8 @@ namespace {
 bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 }  // namespace
 
-Document::Document(std::string text) : ast_(parse::parse(sources_.add("<edited>", std::move(text)), diags_)) {}
+Document::Document(std::string text)
+    : ast_(parse::parse(sources_.add("<edited>", std::move(text)), diags_)) {}
 
 void Document::walk(const std::function<void(NodeId, const Parents&)>& visit) const {
   Parents parents;
@@ -61,7 +62,8 @@ void Document::remove(Span span) {
   uint32_t end = span.end;
   while (end < all.size() && blank(all[end])) ++end;
   const uint32_t begin = line_start(span.begin);
-  if ((begin == 0 || all[begin - 1] == '\n') && (end == all.size() || all[end] == '\n')) span = {1, begin, end < all.size() ? end + 1 : end};
+  if ((begin == 0 || all[begin - 1] == '\n') && (end == all.size() || all[end] == '\n'))
+    span = {1, begin, end < all.size() ? end + 1 : end};
   replace(span, "");
 }
 
@@ -75,12 +77,16 @@ Expected<std::string> Document::finish() const {
   std::vector<const diag::Edit*> edits;
   for (const diag::Edit& e : edits_) edits.push_back(&e);
   // Edits at one place keep their order: elements of one vector, so addresses tell it.
-  std::sort(edits.begin(), edits.end(), [](const auto* a, const auto* b) { return std::pair(a->span.begin, a) < std::pair(b->span.begin, b); });
+  std::sort(edits.begin(), edits.end(), [](const auto* a, const auto* b) {
+    return std::pair(a->span.begin, a) < std::pair(b->span.begin, b);
+  });
   std::string out;
   uint32_t at = 0;
   for (const diag::Edit* const edit : edits) {
     const diag::Edit& e = *edit;
-    if (e.span.begin < at) return fail("the edit meets itself in one line of the file", {"help: write one statement a line: `skdsl fmt` does"});
+    if (e.span.begin < at)
+      return fail("the edit meets itself in one line of the file",
+                  {"help: write one statement a line: `skdsl fmt` does"});
     out.append(text().substr(at, e.span.begin - at)).append(e.text);
     at = e.span.end;
   }

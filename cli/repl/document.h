@@ -32,7 +32,8 @@ class Document {
   void remove(Span span);
   /// The start of the line when only blanks stand before this place, else the place itself.
   uint32_t line_start(uint32_t at) const;
-  /// Takes lines [begin, end) away, or moves them: the whole lines that a statement and the comments above it fill.
+  /// Takes lines [begin, end) away, or moves them: the whole lines that a statement and the comments above it
+  /// fill.
   Span lines_of(ast::NodeId statement) const;
   /// Takes the header and the closing bracket of a block away.
   void unwrap(ast::NodeId node);

@@ -34,7 +34,7 @@ std::string home(const char* variable, const char* otherwise) {
 }
 
 int columns() {
-  struct winsize size {};
+  struct winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
 }
@@ -88,13 +88,26 @@ std::string coloured(const std::string& text, size_t mark) {
     out.append(text, at, p.begin - at);
     const char* colour = nullptr;
     switch (p.kind) {
-      case Token::Keyword: colour = "\x1b[35m"; break;
-      case Token::Operator: colour = "\x1b[36m"; break;
-      case Token::Number: colour = "\x1b[33m"; break;
-      case Token::String: colour = "\x1b[32m"; break;
-      case Token::Comment: colour = "\x1b[90m"; break;
-      case Token::Command: colour = "\x1b[34m"; break;
-      default: break;
+      case Token::Keyword:
+        colour = "\x1b[35m";
+        break;
+      case Token::Operator:
+        colour = "\x1b[36m";
+        break;
+      case Token::Number:
+        colour = "\x1b[33m";
+        break;
+      case Token::String:
+        colour = "\x1b[32m";
+        break;
+      case Token::Comment:
+        colour = "\x1b[90m";
+        break;
+      case Token::Command:
+        colour = "\x1b[34m";
+        break;
+      default:
+        break;
     }
     if (partner != std::string::npos && (p.begin == mark || p.begin == partner)) colour = "\x1b[7m";
     if (colour) out += colour;
@@ -128,12 +141,16 @@ struct Editor::Impl {
     const auto cursor = static_cast<size_t>(line->cursor - line->buffer);
     const int width = width_of(text), left = width_of(text.substr(0, cursor));
     const int prompt_width = static_cast<int>(std::strlen(kPrompt));
-    if (width < 0 || left < 0 || text.find('\n') != std::string::npos || prompt_width + width + 1 >= columns()) return;
+    if (width < 0 || left < 0 || text.find('\n') != std::string::npos ||
+        prompt_width + width + 1 >= columns())
+      return;
     size_t mark = std::string::npos;
     // The bracket under the cursor, else the one before it.
     for (const size_t at : {cursor, cursor - 1})
-      if (mark == std::string::npos && at < text.size() && std::strchr("()[]{}", text[at]) != nullptr) mark = at;
-    const std::string out = "\r" + std::string(more ? kMore : kPrompt) + coloured(text, mark) + "\r\x1b[" + std::to_string(prompt_width + left) + "C";
+      if (mark == std::string::npos && at < text.size() && std::strchr("()[]{}", text[at]) != nullptr)
+        mark = at;
+    const std::string out = "\r" + std::string(more ? kMore : kPrompt) + coloured(text, mark) + "\r\x1b[" +
+                            std::to_string(prompt_width + left) + "C";
     std::fflush(stdout);
     for (size_t done = 0; done < out.size();) {
       const ssize_t n = ::write(STDOUT_FILENO, out.data() + done, out.size() - done);
@@ -146,7 +163,7 @@ struct Editor::Impl {
     Impl& me = *of(el);
     if (me.options.colour) {
       // While characters are waiting, as in a paste, drawing would only be overtaken.
-      struct pollfd waiting {STDIN_FILENO, POLLIN, 0};
+      struct pollfd waiting{STDIN_FILENO, POLLIN, 0};
       if (::poll(&waiting, 1, 0) == 0) me.draw();
     }
     char bytes[8];
@@ -163,7 +180,8 @@ struct Editor::Impl {
       const size_t length = std::mbrtowc(c, bytes, n, &state);
       if (length == static_cast<size_t>(-2) && n < sizeof bytes) continue;
       // Bytes that are no character of the locale come one by one.
-      if (length == static_cast<size_t>(-1) || length == static_cast<size_t>(-2)) *c = static_cast<unsigned char>(bytes[0]);
+      if (length == static_cast<size_t>(-1) || length == static_cast<size_t>(-2))
+        *c = static_cast<unsigned char>(bytes[0]);
       if (length == 0) *c = L'\0';
       return 1;
     }
@@ -172,8 +190,10 @@ struct Editor::Impl {
   static unsigned char complete(EditLine* el, int) {
     Impl& me = *of(el);
     const LineInfo* line = el_line(el);
-    const std::string before = me.before + std::string(line->buffer, static_cast<size_t>(line->cursor - line->buffer));
-    const std::vector<std::string> words = me.options.complete ? me.options.complete(before) : std::vector<std::string>{};
+    const std::string before =
+        me.before + std::string(line->buffer, static_cast<size_t>(line->cursor - line->buffer));
+    const std::vector<std::string> words =
+        me.options.complete ? me.options.complete(before) : std::vector<std::string>{};
     if (words.empty()) return CC_REFRESH_BEEP;
     // How much of the words stands there already.
     const std::string common = common_beginning(words);
@@ -190,7 +210,9 @@ struct Editor::Impl {
     std::string list = "\n";
     for (size_t i = 0; i < words.size(); ++i) {
       list += words[i];
-      list += (i + 1) % per_row == 0 || i + 1 == words.size() ? "\n" : std::string(widest + 2 - words[i].size(), ' ');
+      list += (i + 1) % per_row == 0 || i + 1 == words.size()
+                  ? "\n"
+                  : std::string(widest + 2 - words[i].size(), ' ');
     }
     std::fputs(list.c_str(), stdout);
     std::fflush(stdout);
@@ -243,7 +265,8 @@ Editor::Editor(EditorOptions options) : impl_(std::make_unique<Impl>()) {
   HistEvent event;
   ::history(me.history, &event, H_SETSIZE, kMostEntries);
   ::history(me.history, &event, H_SETUNIQUE, 1);
-  if (!me.options.history_file.empty()) ::history(me.history, &event, H_LOAD, me.options.history_file.c_str());
+  if (!me.options.history_file.empty())
+    ::history(me.history, &event, H_LOAD, me.options.history_file.c_str());
   el_set(me.el, EL_CLIENTDATA, &me);
   el_set(me.el, EL_EDITOR, "emacs");
   el_set(me.el, EL_SIGNAL, 0);

@@ -22,7 +22,9 @@ struct Block {
   NodeId name_node(const Document& d) const { return d.ast().child(node, 0); }
   NodeId options(const Document& d) const { return d.ast().child(node, 1); }
   NodeId guard(const Document& d) const { return d.ast().child(node, 2); }
-  std::span<const NodeId> statements(const Document& d) const { return d.ast().children(d.ast().child(node, 3)); }
+  std::span<const NodeId> statements(const Document& d) const {
+    return d.ast().children(d.ast().child(node, 3));
+  }
 };
 
 std::vector<Block> blocks_in(const Document& d) {
@@ -31,7 +33,8 @@ std::vector<Block> blocks_in(const Document& d) {
     const ast::Ast& a = d.ast();
     if (a.kind(node) != Kind::SuperKernel || a.text(node) == "none" || !a.child(node, 0)) return;
     const NodeId name = a.child(node, 0);
-    out.push_back({node, parents, std::string(a.kind(name) == Kind::Str ? a.text(name) : d.text(a.span(name)))});
+    out.push_back(
+        {node, parents, std::string(a.kind(name) == Kind::Str ? a.text(name) : d.text(a.span(name)))});
   });
   return out;
 }
@@ -47,9 +50,14 @@ Expected<std::vector<Block>> find_all(const Document& d, const std::string& aske
   std::vector<std::string> names;
   for (const Block& b : all) names.push_back(b.name);
   std::vector<std::string> notes;
-  if (const std::string near = diag::nearest(asked, names); !near.empty()) notes.push_back("help: did you mean `" + near + "`?");
-  else if (!names.empty()) notes.push_back("help: `:scopes` lists them");
-  else notes.push_back("note: it has no `superkernel` block; scopes of scope_begin and scope_end and those of imported files are edited there");
+  if (const std::string near = diag::nearest(asked, names); !near.empty())
+    notes.push_back("help: did you mean `" + near + "`?");
+  else if (!names.empty())
+    notes.push_back("help: `:scopes` lists them");
+  else
+    notes.push_back(
+        "note: it has no `superkernel` block; scopes of scope_begin and scope_end and those of imported "
+        "files are edited there");
   return fail("the file has no scope `" + asked + "`", std::move(notes));
 }
 
@@ -57,9 +65,10 @@ Expected<Block> find_one(const Document& d, const std::string& asked) {
   auto all = find_all(d, asked);
   if (!all) return tl::unexpected(all.error());
   if (all->size() > 1)
-    return fail(fmt::format("`{}` stands at {} places, in lines {} and {}; this edit takes one", all->front().name, all->size(),
-                            d.line(d.ast().span((*all)[0].node)), d.line(d.ast().span((*all)[1].node))),
-                {"help: merge neighbours first, or give them names of their own"});
+    return fail(
+        fmt::format("`{}` stands at {} places, in lines {} and {}; this edit takes one", all->front().name,
+                    all->size(), d.line(d.ast().span((*all)[0].node)), d.line(d.ast().span((*all)[1].node))),
+        {"help: merge neighbours first, or give them names of their own"});
   return all->front();
 }
 
@@ -76,17 +85,21 @@ Path components(std::string_view text) {
     word.clear();
   };
   for (const char c : text) {
-    if (c == '.' || c == '[' || c == ']' || c == ' ') flush();
-    else word += c;
+    if (c == '.' || c == '[' || c == ']' || c == ' ')
+      flush();
+    else
+      word += c;
   }
   flush();
   return out;
 }
 
-bool is_number(std::string_view s) { return !s.empty() && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c) != 0; }); }
+bool is_number(std::string_view s) {
+  return !s.empty() && std::all_of(s.begin(), s.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
 
-/// Whether a call as written stands for a part of an instance path; an index that is no number stands for any. Its length,
-/// or 0.
+/// Whether a call as written stands for a part of an instance path; an index that is no number stands for
+/// any. Its length, or 0.
 size_t match(const Path& call, const Path& asked) {
   if (call.empty() || call.size() > asked.size()) return 0;
   for (size_t at = 0; at + call.size() <= asked.size(); ++at) {
@@ -108,7 +121,8 @@ void calls_below(const Document& d, NodeId node, std::vector<std::string>& out) 
 }
 
 /// How well a statement fits what was asked for; 0 = not at all.
-size_t fits(const Document& d, NodeId statement, const std::string& op, const std::vector<std::string>& paths) {
+size_t fits(const Document& d, NodeId statement, const std::string& op,
+            const std::vector<std::string>& paths) {
   if (op.size() > 1 && op[0] == ':' && is_number(op.substr(1))) {
     const Span s = d.ast().span(statement);
     const uint32_t first = d.line(s), last = d.line({1, s.end > s.begin ? s.end - 1 : s.end, s.end});
@@ -127,7 +141,8 @@ size_t fits(const Document& d, NodeId statement, const std::string& op, const st
   return best;
 }
 
-Error no_op(const Document& d, const std::string& op, std::span<const NodeId> statements, const std::string& where) {
+Error no_op(const Document& d, const std::string& op, std::span<const NodeId> statements,
+            const std::string& where) {
   std::vector<std::string> calls;
   for (const NodeId s : statements) calls_below(d, s, calls);
   Error e{ErrorKind::Input, fmt::format("no statement {} calls `{}`", where, op), {}};
@@ -158,7 +173,8 @@ using OptionList = std::vector<std::pair<std::string, std::string>>;
 OptionList options_of(const Document& d, NodeId options) {
   OptionList out;
   if (!options) return out;
-  for (const NodeId o : d.ast().children(options)) out.emplace_back(d.ast().text(o), d.text(d.ast().span(d.ast().child(o, 0))));
+  for (const NodeId o : d.ast().children(options))
+    out.emplace_back(d.ast().text(o), d.text(d.ast().span(d.ast().child(o, 0))));
   return out;
 }
 
@@ -178,7 +194,8 @@ void put_options(Document& d, const Block& b, const OptionList& list) {
   d.replace({1, name.end, end}, text.empty() ? "" : " " + text);
 }
 
-/// The innermost block of a kind around a scope with nothing but streams and core limits between them; 0 = none.
+/// The innermost block of a kind around a scope with nothing but streams and core limits between them; 0 =
+/// none.
 NodeId around(const Document& d, const Block& b, Kind kind) {
   for (size_t i = b.parents.size(); i-- > 0;) {
     const Kind k = d.ast().kind(b.parents[i]);
@@ -197,13 +214,15 @@ void wrap(Document& d, NodeId node, const std::string& head) {
 /// The declaration that a node stands in: a phase or function, and the layer or model around it.
 NodeId function_around(const Document& d, const Parents& parents) {
   for (size_t i = parents.size(); i-- > 0;)
-    if (d.ast().kind(parents[i]) == Kind::PhaseDecl || d.ast().kind(parents[i]) == Kind::Fn) return parents[i];
+    if (d.ast().kind(parents[i]) == Kind::PhaseDecl || d.ast().kind(parents[i]) == Kind::Fn)
+      return parents[i];
   return d.ast().root;
 }
 
 NodeId layer_around(const Document& d, const Parents& parents) {
   for (size_t i = parents.size(); i-- > 0;)
-    if (const Kind k = d.ast().kind(parents[i]); k == Kind::Layer || k == Kind::Model || k == Kind::Draft) return parents[i];
+    if (const Kind k = d.ast().kind(parents[i]); k == Kind::Layer || k == Kind::Model || k == Kind::Draft)
+      return parents[i];
   return d.ast().root;
 }
 
@@ -211,7 +230,8 @@ std::string fresh_name(const Document& d, const std::string& base) {
   const auto blocks = blocks_in(d);
   for (int n = 2;; ++n) {
     std::string name = fmt::format("{}_{}", base, n);
-    if (std::none_of(blocks.begin(), blocks.end(), [&](const Block& b) { return b.name == name; })) return name;
+    if (std::none_of(blocks.begin(), blocks.end(), [&](const Block& b) { return b.name == name; }))
+      return name;
   }
 }
 
@@ -275,7 +295,8 @@ std::vector<SourceScope> scopes_in(const std::string& text) {
       if (k == Kind::Stream) s.around.push_back("stream " + std::string(d.text(a.span(a.child(p, 0)))));
       if (k == Kind::Cores) s.around.push_back("cores" + option_text(options_of(d, a.child(p, 0))));
     }
-    for (const NodeId statement : b.statements(d)) s.statements.push_back(first_line(d.text(a.span(statement))));
+    for (const NodeId statement : b.statements(d))
+      s.statements.push_back(first_line(d.text(a.span(statement))));
     out.push_back(std::move(s));
   }
   return out;
@@ -302,15 +323,20 @@ Expected<std::string> merge(const std::string& text, const std::string& a, const
   // Equal names are one scope, and must carry equal options.
   OptionList options = options_of(d, first.options(d));
   for (const auto& [key, value] : options_of(d, from->front().options(d))) {
-    const auto it = std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.first == key; });
-    if (it == options.end()) options.emplace_back(key, value);
+    const auto it =
+        std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.first == key; });
+    if (it == options.end())
+      options.emplace_back(key, value);
     else if (it->second != value)
-      return fail(fmt::format("`{}` has {} = {} and `{}` has {}", first.name, key, it->second, from->front().name, value),
-                  {fmt::format("help: make them equal first: :option {} {}={}", from->front().name, key, it->second)});
+      return fail(fmt::format("`{}` has {} = {} and `{}` has {}", first.name, key, it->second,
+                              from->front().name, value),
+                  {fmt::format("help: make them equal first: :option {} {}={}", from->front().name, key,
+                               it->second)});
   }
   if (into->size() == 1 && from->size() == 1 && first.parents.back() == from->front().parents.back()) {
     const auto siblings = d.ast().children(first.parents.back());
-    const auto x = std::find(siblings.begin(), siblings.end(), first.node), y = std::find(siblings.begin(), siblings.end(), from->front().node);
+    const auto x = std::find(siblings.begin(), siblings.end(), first.node),
+               y = std::find(siblings.begin(), siblings.end(), from->front().node);
     const Block& early = x < y ? first : from->front();
     const Block& late = x < y ? from->front() : first;
     if (std::abs(x - y) == 1 && guard_text(d, first) == guard_text(d, from->front())) {
@@ -323,8 +349,10 @@ Expected<std::string> merge(const std::string& text, const std::string& a, const
       d.remove({1, end - 1, between.begin});
       d.remove({1, between.end, open + 1});
       const Span name = d.ast().span(early.name_node(d));
-      const uint32_t name_end = d.ast().children(early.options(d)).empty() ? name.end : d.ast().span(early.options(d)).end;
-      d.replace({1, name.begin, name_end}, "\"" + first.name + "\"" + (options.empty() ? "" : " " + option_text(options)));
+      const uint32_t name_end =
+          d.ast().children(early.options(d)).empty() ? name.end : d.ast().span(early.options(d)).end;
+      d.replace({1, name.begin, name_end},
+                "\"" + first.name + "\"" + (options.empty() ? "" : " " + option_text(options)));
       return d.finish();
     }
   }
@@ -336,7 +364,8 @@ Expected<std::string> merge(const std::string& text, const std::string& a, const
   return d.finish();
 }
 
-Expected<std::string> split(const std::string& text, const std::string& scope, const std::string& op, const std::vector<std::string>& paths) {
+Expected<std::string> split(const std::string& text, const std::string& scope, const std::string& op,
+                            const std::vector<std::string>& paths) {
   Document d(text);
   auto block = find_one(d, scope);
   if (!block) return tl::unexpected(block.error());
@@ -349,16 +378,19 @@ Expected<std::string> split(const std::string& text, const std::string& scope, c
     }
   if (best == 0) return tl::unexpected(no_op(d, op, statements, "of the scope"));
   if (at == 0)
-    return fail(fmt::format("`{}` is in the first statement of `{}`: nothing would stand before the cut", op, block->name),
+    return fail(fmt::format("`{}` is in the first statement of `{}`: nothing would stand before the cut", op,
+                            block->name),
                 {"help: ops of one statement stay together; write it as two statements to cut inside it"});
   const uint32_t begin = d.lines_of(statements[at]).begin;
   if (begin < d.ast().span(statements[at - 1]).end)
-    return fail("two statements of the scope stand in one line", {"help: write one statement a line: `skdsl fmt` does"});
+    return fail("two statements of the scope stand in one line",
+                {"help: write one statement a line: `skdsl fmt` does"});
   d.insert(begin, ">\n" + header(d, *block, fresh_name(d, block->name)) + "\n");
   return d.finish();
 }
 
-Expected<std::string> move(const std::string& text, const std::string& op, const std::string& scope, const std::vector<std::string>& paths) {
+Expected<std::string> move(const std::string& text, const std::string& op, const std::string& scope,
+                           const std::vector<std::string>& paths) {
   Document d(text);
   auto block = find_one(d, scope);
   if (!block) return tl::unexpected(block.error());
@@ -371,7 +403,8 @@ Expected<std::string> move(const std::string& text, const std::string& op, const
     const Kind k = a.kind(node);
     if (k != Kind::Assign && k != Kind::ExprStmt && k != Kind::Let) return;
     if (function_around(d, parents) != home) return;
-    if (std::find(parents.begin(), parents.end(), block->node) != parents.end()) return;  // it is there already
+    if (std::find(parents.begin(), parents.end(), block->node) != parents.end())
+      return;  // it is there already
     seen.push_back(node);
     if (const size_t how = fits(d, node, op, paths); how > best) {
       best = how;
@@ -391,10 +424,12 @@ Expected<std::string> move(const std::string& text, const std::string& op, const
   rest = last_break == std::string::npos ? rest : rest.substr(last_break + 1);
   std::string_view behind = line.substr(a.span(found).begin - lines.begin + statement.size());
   const auto trimmed = [](std::string_view s) {
-    while (!s.empty() && (s.front() == ' ' || s.front() == '\t' || s.front() == '\r' || s.front() == '\n')) s.remove_prefix(1);
+    while (!s.empty() && (s.front() == ' ' || s.front() == '\t' || s.front() == '\r' || s.front() == '\n'))
+      s.remove_prefix(1);
     return s;
   };
-  if (!trimmed(rest).empty() || !(trimmed(behind).empty() || trimmed(behind).starts_with("//") || trimmed(behind).starts_with("#!")))
+  if (!trimmed(rest).empty() ||
+      !(trimmed(behind).empty() || trimmed(behind).starts_with("//") || trimmed(behind).starts_with("#!")))
     return fail(fmt::format("more than `{}` stands in line {}", first_line(statement), d.line(a.span(found))),
                 {"help: write one statement a line: `skdsl fmt` does"});
   d.replace(lines, "");
@@ -405,7 +440,8 @@ Expected<std::string> move(const std::string& text, const std::string& op, const
   } else {
     const auto statements = block->statements(d);
     const uint32_t at = statements.empty() ? whole.end - 1 : d.lines_of(statements.front()).begin;
-    if (!statements.empty() && at < whole.begin) return fail("the scope stands in one line", {"help: write one statement a line: `skdsl fmt` does"});
+    if (!statements.empty() && at < whole.begin)
+      return fail("the scope stands in one line", {"help: write one statement a line: `skdsl fmt` does"});
     d.insert(at, moved);
   }
   return d.finish();
@@ -419,25 +455,31 @@ Expected<std::string> drop(const std::string& text, const std::string& scope) {
   return d.finish();
 }
 
-Expected<std::string> set_option(const std::string& text, const std::string& scope, const std::string& key, const std::string& value) {
+Expected<std::string> set_option(const std::string& text, const std::string& scope, const std::string& key,
+                                 const std::string& value) {
   Document d(text);
   auto blocks = find_all(d, scope);
   if (!blocks) return tl::unexpected(blocks.error());
   for (const Block& b : *blocks) {
     OptionList list = options_of(d, b.options(d));
     const auto it = std::find_if(list.begin(), list.end(), [&](const auto& o) { return o.first == key; });
-    const bool number = is_number(value) || (value.starts_with("\"") && value.ends_with("\"") && value.size() > 1);
+    const bool number =
+        is_number(value) || (value.starts_with("\"") && value.ends_with("\"") && value.size() > 1);
     const std::string written = number ? value : "\"" + value + "\"";
     if (value.empty() && it == list.end()) return fail(fmt::format("`{}` has no option `{}`", b.name, key));
-    if (value.empty()) list.erase(it);
-    else if (it == list.end()) list.emplace_back(key, written);
-    else it->second = written;
+    if (value.empty())
+      list.erase(it);
+    else if (it == list.end())
+      list.emplace_back(key, written);
+    else
+      it->second = written;
     put_options(d, b, list);
   }
   return d.finish();
 }
 
-Expected<std::string> set_stream(const std::string& text, const std::string& scope, const std::string& stream) {
+Expected<std::string> set_stream(const std::string& text, const std::string& scope,
+                                 const std::string& stream) {
   Document d(text);
   auto block = find_one(d, scope);
   if (!block) return tl::unexpected(block.error());
@@ -453,7 +495,8 @@ Expected<std::string> set_stream(const std::string& text, const std::string& sco
   return d.finish();
 }
 
-Expected<std::string> set_cores(const std::string& text, const std::string& scope, const std::vector<std::pair<std::string, std::string>>& cores) {
+Expected<std::string> set_cores(const std::string& text, const std::string& scope,
+                                const std::vector<std::pair<std::string, std::string>>& cores) {
   Document d(text);
   auto block = find_one(d, scope);
   if (!block) return tl::unexpected(block.error());
@@ -465,8 +508,10 @@ Expected<std::string> set_cores(const std::string& text, const std::string& scop
     OptionList list = options_of(d, d.ast().child(present, 0));
     for (const auto& [key, value] : cores) {
       const auto it = std::find_if(list.begin(), list.end(), [&](const auto& o) { return o.first == key; });
-      if (it == list.end()) list.emplace_back(key, value);
-      else it->second = value;
+      if (it == list.end())
+        list.emplace_back(key, value);
+      else
+        it->second = value;
     }
     d.replace(d.ast().span(d.ast().child(present, 0)), option_text(list));
   } else {
@@ -475,7 +520,9 @@ Expected<std::string> set_cores(const std::string& text, const std::string& scop
   return d.finish();
 }
 
-Expected<std::string> set_prefetch(const std::string& text, const std::string& scope, const std::string& target, const std::string& after, const std::string& max) {
+Expected<std::string> set_prefetch(const std::string& text, const std::string& scope,
+                                   const std::string& target, const std::string& after,
+                                   const std::string& max) {
   Document d(text);
   auto block = find_one(d, scope);
   if (!block) return tl::unexpected(block.error());
@@ -484,15 +531,19 @@ Expected<std::string> set_prefetch(const std::string& text, const std::string& s
     const NodeId home = layer_around(d, block->parents);
     size_t gone = 0;
     d.walk([&](NodeId node, const Parents& parents) {
-      if (a.kind(node) != Kind::Prefetch || layer_around(d, parents) != home || d.text(a.span(a.child(node, 0))) != target) return;
+      if (a.kind(node) != Kind::Prefetch || layer_around(d, parents) != home ||
+          d.text(a.span(a.child(node, 0))) != target)
+        return;
       d.remove(a.span(node));
       ++gone;
     });
-    if (gone == 0) return fail("no prefetch of `" + target + "` stands in the layer of `" + block->name + "`");
+    if (gone == 0)
+      return fail("no prefetch of `" + target + "` stands in the layer of `" + block->name + "`");
     return d.finish();
   }
   const auto statements = block->statements(d);
-  const std::string line = fmt::format("prefetch {} after {}{}{}\n", target, after, max.empty() ? "" : " max " + max, guard_text(d, *block));
+  const std::string line = fmt::format("prefetch {} after {}{}{}\n", target, after,
+                                       max.empty() ? "" : " max " + max, guard_text(d, *block));
   if (statements.empty()) return fail("`" + block->name + "` has no statement");
   const uint32_t at = d.lines_of(statements.front()).begin;
   d.insert(std::max(at, a.span(block->node).begin) == at ? at : a.span(statements.front()).begin, line);

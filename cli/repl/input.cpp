@@ -9,16 +9,24 @@ namespace skdsl::cli::repl {
 
 namespace {
 
-bool word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || (static_cast<unsigned char>(c) & 0x80) != 0; }
+bool word_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
+         (static_cast<unsigned char>(c) & 0x80) != 0;
+}
 
 char closing(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
 }  // namespace
 
 const std::vector<std::string>& keywords() {
-  static const std::vector<std::string> kWords{"after", "and", "config", "const", "cores", "decode", "default_weights", "draft", "dump", "else", "event", "extern", "false", "fn", "for", "forward",
-                                               "from", "gears", "if", "import", "in", "layer", "let", "max", "model", "none", "not", "or", "prefetch", "prefill", "record", "replace", "require",
-                                               "return", "scope_begin", "scope_end", "state", "stream", "superkernel", "tap", "then", "true", "unused", "wait", "weight", "when", "while"};
+  static const std::vector<std::string> kWords{
+      "after",     "and",     "config", "const",       "cores",   "decode", "default_weights",
+      "draft",     "dump",    "else",   "event",       "extern",  "false",  "fn",
+      "for",       "forward", "from",   "gears",       "if",      "import", "in",
+      "layer",     "let",     "max",    "model",       "none",    "not",    "or",
+      "prefetch",  "prefill", "record", "replace",     "require", "return", "scope_begin",
+      "scope_end", "state",   "stream", "superkernel", "tap",     "then",   "true",
+      "unused",    "wait",    "weight", "when",        "while"};
   return kWords;
 }
 
@@ -48,17 +56,23 @@ std::vector<Piece> pieces(std::string_view text) {
       i = std::min(i, text.size());
       out.push_back({Token::String, begin, i});
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      while (i < text.size() && (word_char(text[i]) || (text[i] == '.' && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0))) ++i;
+      while (i < text.size() &&
+             (word_char(text[i]) || (text[i] == '.' && i + 1 < text.size() &&
+                                     std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0)))
+        ++i;
       out.push_back({Token::Number, begin, i});
     } else if (word_char(c)) {
       while (i < text.size() && word_char(text[i])) ++i;
       const std::string word(text.substr(begin, i - begin));
       const bool keyword = std::find(keywords().begin(), keywords().end(), word) != keywords().end();
-      const bool op = std::any_of(std::begin(kOps), std::end(kOps), [&](const OpInfo& o) { return o.name == word; });
+      const bool op =
+          std::any_of(std::begin(kOps), std::end(kOps), [&](const OpInfo& o) { return o.name == word; });
       out.push_back({keyword ? Token::Keyword : op ? Token::Operator : Token::Name, begin, i});
     } else {
       ++i;
-      out.push_back({std::string_view("()[]{}").find(c) != std::string_view::npos ? Token::Bracket : Token::Other, begin, i});
+      out.push_back(
+          {std::string_view("()[]{}").find(c) != std::string_view::npos ? Token::Bracket : Token::Other,
+           begin, i});
     }
   }
   return out;
@@ -67,8 +81,8 @@ std::vector<Piece> pieces(std::string_view text) {
 bool needs_more(std::string_view text) {
   const std::vector<Piece> all = pieces(text);
   if (!all.empty() && all[0].kind == Token::Command) return false;
-  // A super kernel's `<` is the first one behind its word outside of brackets; its `>` stands where a statement could
-  // begin, or ends a line.
+  // A super kernel's `<` is the first one behind its word outside of brackets; its `>` stands where a
+  // statement could begin, or ends a line.
   std::vector<char> open;
   bool header = false;
   size_t header_depth = 0;
@@ -79,15 +93,21 @@ bool needs_more(std::string_view text) {
       header = true;
       header_depth = open.size();
     } else if (p.kind == Token::Bracket) {
-      if (word == "(" || word == "[" || word == "{") open.push_back(word[0]);
-      else if (!open.empty() && open.back() != '<' && closing(open.back()) == word[0]) open.pop_back();
+      if (word == "(" || word == "[" || word == "{")
+        open.push_back(word[0]);
+      else if (!open.empty() && open.back() != '<' && closing(open.back()) == word[0])
+        open.pop_back();
     } else if (word == "<" && header && open.size() == header_depth) {
       open.push_back('<');
       header = false;
     } else if (word == ">" && !open.empty() && open.back() == '<') {
-      const std::string_view gap = k > 0 ? text.substr(all[k - 1].end, p.begin - all[k - 1].end) : std::string_view("\n");
-      const std::string_view behind = text.substr(p.end, k + 1 < all.size() ? all[k + 1].begin - p.end : std::string_view::npos);
-      const bool begins = gap.find('\n') != std::string_view::npos, ends = k + 1 == all.size() || behind.find('\n') != std::string_view::npos || text[all[k + 1].begin] == '}' || text[all[k + 1].begin] == '>';
+      const std::string_view gap =
+          k > 0 ? text.substr(all[k - 1].end, p.begin - all[k - 1].end) : std::string_view("\n");
+      const std::string_view behind =
+          text.substr(p.end, k + 1 < all.size() ? all[k + 1].begin - p.end : std::string_view::npos);
+      const bool begins = gap.find('\n') != std::string_view::npos,
+                 ends = k + 1 == all.size() || behind.find('\n') != std::string_view::npos ||
+                        text[all[k + 1].begin] == '}' || text[all[k + 1].begin] == '>';
       if (begins || ends) open.pop_back();
     }
   }

@@ -9,10 +9,14 @@ namespace skdsl::cli::repl {
 
 namespace {
 
-bool looks_like_diagnostic(const std::string& word) { return word.size() > 2 && word.starts_with("SK") && std::isdigit(static_cast<unsigned char>(word[2])) != 0; }
+bool looks_like_diagnostic(const std::string& word) {
+  return word.size() > 2 && word.starts_with("SK") && std::isdigit(static_cast<unsigned char>(word[2])) != 0;
+}
 
 bool no_plan(Repl& repl) {
-  return repl.failed(Error{ErrorKind::Input, "there is no plan: " + repl.scope_summary(repl.unit()), {"help: :mode ge_graph makes one"}});
+  return repl.failed(Error{ErrorKind::Input,
+                           "there is no plan: " + repl.scope_summary(repl.unit()),
+                           {"help: :mode ge_graph makes one"}});
 }
 
 /// The scopes of the plan that a word means; empty after a report.
@@ -25,7 +29,8 @@ std::vector<std::string> chosen(Repl& repl, const std::string& word) {
     }
   if (!out.empty()) return out;
   Error e{ErrorKind::Usage, fmt::format("the plan has no scope `{}`", word), {}};
-  if (const std::string near = diag::nearest(word, names); !near.empty()) e.notes.push_back("help: did you mean `" + near + "`?");
+  if (const std::string near = diag::nearest(word, names); !near.empty())
+    e.notes.push_back("help: did you mean `" + near + "`?");
   repl.failed(e);
   return {};
 }
@@ -39,7 +44,8 @@ bool scope_text(Repl& repl, const std::string& word, bool steps) {
     if (scopes.empty()) return false;
   }
   for (size_t i = 0; i < u.schedules.size(); ++i)
-    for (const std::string& s : scopes) repl.context().out << superkernel::text(u.reports[i], u.schedules[i], *u.program, s, steps);
+    for (const std::string& s : scopes)
+      repl.context().out << superkernel::text(u.reports[i], u.schedules[i], *u.program, s, steps);
   return true;
 }
 
@@ -84,7 +90,11 @@ bool command_llvm(Repl& repl, const Arguments&) {
 
 bool command_dump(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
-  if (a.words.size() != 1) return repl.failed(Error{ErrorKind::Usage, "write :dump OP", {"help: for example :dump layers.0.norm_post.0, or an operator such as rms_norm"}});
+  if (a.words.size() != 1)
+    return repl.failed(
+        Error{ErrorKind::Usage,
+              "write :dump OP",
+              {"help: for example :dump layers.0.norm_post.0, or an operator such as rms_norm"}});
   const std::string& op = a.words[0];
   const std::string below = op + ".";
   struct Seen {
@@ -99,7 +109,8 @@ bool command_dump(Repl& repl, const Arguments& a) {
   options.interrupt = &repl.interrupt();
   options.observe = [&](const exec::Observed& o) {
     if (!decoding || o.out.empty() || o.out[0].data == nullptr) return;
-    const std::string name = o.path.empty() ? std::string(info(o.code).name) : o.path + "." + std::string(info(o.code).name);
+    const std::string name =
+        o.path.empty() ? std::string(info(o.code).name) : o.path + "." + std::string(info(o.code).name);
     const Tensor value{o.out[0], nullptr};
     if (o.path == op || o.path.starts_with(below) || name == op) {
       by_path = {{name, copy_of(value)}};
@@ -116,7 +127,8 @@ bool command_dump(Repl& repl, const Arguments& a) {
   const std::vector<Seen>& seen = by_path.empty() ? by_name : by_path;
   if (seen.empty()) {
     Error e{ErrorKind::Input, fmt::format("no kernel of `{}` ran", op), {}};
-    if (const std::string near = diag::nearest(op, repl.op_names()); !near.empty()) e.notes.push_back("help: did you mean `" + near + "`?");
+    if (const std::string near = diag::nearest(op, repl.op_names()); !near.empty())
+      e.notes.push_back("help: did you mean `" + near + "`?");
     return repl.failed(e);
   }
   for (const Seen& s : seen) repl.context().out << s.name << ": " << show(s.value) << '\n';

@@ -13,7 +13,8 @@ constexpr size_t kMostReferences = 8;
 uint64_t weight_bytes(const plan::Program& program, sk_dtype stored) {
   uint64_t bytes = 0;
   for (const plan::WeightDecl& w : program.weights) {
-    uint64_t n = static_cast<uint64_t>(dtype_bytes(plan::abi_dtype(w.type.dtype) == SK_NONE ? stored : plan::abi_dtype(w.type.dtype)));
+    uint64_t n = static_cast<uint64_t>(
+        dtype_bytes(plan::abi_dtype(w.type.dtype) == SK_NONE ? stored : plan::abi_dtype(w.type.dtype)));
     for (const plan::Dim& d : w.type.dims) n *= d.is_constant() ? static_cast<uint64_t>(d.constant()) : 1;
     bytes += n;
   }
@@ -65,13 +66,19 @@ Expected<std::unique_ptr<Live>> Live::load(const Snapshot& s, const LiveOptions&
   l.elaborated_ = compile(l.modules_, p.compile, l.diags_);
   if (!l.elaborated_) return tl::unexpected(first_error(l.diags_));
   const plan::Program& program = l.elaborated_->program;
-  if (!l.elaborated_->has_script && l.elaborated_->model.empty()) return fail("the file has no model and no script to run");
-  if (const uint64_t bytes = weight_bytes(program, synthetic_dtype(p)); !options.whole && bytes > kMaxCheckBytes)
-    return tl::unexpected(Error{ErrorKind::Usage, fmt::format("weights and caches take {:.1f} GiB", static_cast<double>(bytes) / (1u << 30)), {}});
+  if (!l.elaborated_->has_script && l.elaborated_->model.empty())
+    return fail("the file has no model and no script to run");
+  if (const uint64_t bytes = weight_bytes(program, synthetic_dtype(p));
+      !options.whole && bytes > kMaxCheckBytes)
+    return tl::unexpected(
+        Error{ErrorKind::Usage,
+              fmt::format("weights and caches take {:.1f} GiB", static_cast<double>(bytes) / (1u << 30)),
+              {}});
   model::WeightOptions wo;
   wo.synthetic_seed = p.synthetic_seed;
   wo.synthetic_dtype = synthetic_dtype(p);
-  auto weights = model::Weights::load(program, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
+  auto weights =
+      model::Weights::load(program, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
   if (!weights) return tl::unexpected(weights.error());
   l.weights_ = std::move(*weights);
   model::SessionOptions so;
@@ -83,7 +90,9 @@ Expected<std::unique_ptr<Live>> Live::load(const Snapshot& s, const LiveOptions&
   so.interrupt = options.interrupt;
   so.observe = options.observe;
   so.print = [live = live.get()](std::string_view text) { live->printed_ += text; };
-  auto session = model::Session::create(program, [live = live.get()](const std::string& path) { return live->weights_->find(path); }, std::move(so));
+  auto session = model::Session::create(
+      program, [live = live.get()](const std::string& path) { return live->weights_->find(path); },
+      std::move(so));
   if (!session) return tl::unexpected(session.error());
   l.session_ = std::move(*session);
   return live;
@@ -104,7 +113,8 @@ Expected<Live::Run> Live::run(int64_t tokens) {
   // Ragged, so that requests do not hide each other.
   for (int64_t i = 0; i < batch_; ++i) {
     std::vector<int32_t> prompt;
-    for (int64_t k = 0; k < 3 + i % 3; ++k) prompt.push_back(static_cast<int32_t>((1 + 7 * i + 3 * k) % vocab));
+    for (int64_t k = 0; k < 3 + i % 3; ++k)
+      prompt.push_back(static_cast<int32_t>((1 + 7 * i + 3 * k) % vocab));
     request.prompts.push_back(std::move(prompt));
   }
   request.max_new_tokens = tokens;
@@ -124,12 +134,15 @@ Expected<Live::Run> Live::run(int64_t tokens) {
   return out;
 }
 
-Bits BitsCheck::check(const Snapshot& edited, const std::string& original_text, const std::atomic<bool>& interrupt) {
+Bits BitsCheck::check(const Snapshot& edited, const std::string& original_text,
+                      const std::atomic<bool>& interrupt) {
   LiveOptions options;
   options.interrupt = &interrupt;
   const auto trouble = [&](const Error& e, std::string_view what) {
     if (interrupt.load()) return Bits{Bits::Verdict::Interrupted, "not checked: interrupted"};
-    return Bits{Bits::Verdict::NotRun, e.kind == ErrorKind::Usage ? fmt::format("not run: {}; :verify runs it", e.message) : fmt::format("not run: {}: {}", what, e.message)};
+    return Bits{Bits::Verdict::NotRun, e.kind == ErrorKind::Usage
+                                           ? fmt::format("not run: {}; :verify runs it", e.message)
+                                           : fmt::format("not run: {}: {}", what, e.message)};
   };
   Snapshot wanted = edited;
   wanted.text = original_text;
@@ -158,9 +171,13 @@ Bits BitsCheck::check(const Snapshot& edited, const std::string& original_text, 
   if (!live) return trouble(live.error(), "the edited model");
   auto run = (*live)->run(kCheckTokens);
   if (!run) return trouble(run.error(), "the edited model");
-  const std::string ran = (*live)->is_script() ? "its script was run" : fmt::format("{} request{}, prefill and {} decode steps", run->requests, run->requests == 1 ? "" : "s", run->steps);
+  const std::string ran = (*live)->is_script()
+                              ? "its script was run"
+                              : fmt::format("{} request{}, prefill and {} decode steps", run->requests,
+                                            run->requests == 1 ? "" : "s", run->steps);
   std::string where;
-  if (same_bits(reference->run, *run, where)) return {Bits::Verdict::Same, fmt::format("same as {} ({})", reference->text, ran)};
+  if (same_bits(reference->run, *run, where))
+    return {Bits::Verdict::Same, fmt::format("same as {} ({})", reference->text, ran)};
   return {Bits::Verdict::Different, fmt::format("DIFFERENT from {}: {} ({})", reference->text, where, ran)};
 }
 

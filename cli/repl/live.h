@@ -58,8 +58,8 @@ struct Bits {
   std::string text;
 };
 
-/// Compares runs with the file as it was loaded, in eager where its settings allow it, else in the snapshot's mode without
-/// super kernels. References are kept.
+/// Compares runs with the file as it was loaded, in eager where its settings allow it, else in the snapshot's
+/// mode without super kernels. References are kept.
 class BitsCheck {
  public:
   Bits check(const Snapshot& edited, const std::string& original_text, const std::atomic<bool>& interrupt);

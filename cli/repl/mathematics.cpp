@@ -82,7 +82,9 @@ class Hasher {
     uint64_t h = mix(17, static_cast<uint64_t>(o.code));
     if (o.code == Opcode::Constant && !o.attrs.empty()) {
       // Literals are numbered in the order of the program; their bytes count.
-      if (const auto* d = std::get_if<Dim>(&o.attrs[0]); d && d->is_constant() && d->constant() >= 0 && static_cast<size_t>(d->constant()) < program_.constants.size()) {
+      if (const auto* d = std::get_if<Dim>(&o.attrs[0]);
+          d && d->is_constant() && d->constant() >= 0 &&
+          static_cast<size_t>(d->constant()) < program_.constants.size()) {
         const ConstantData& c = program_.constants[static_cast<size_t>(d->constant())];
         h = mix(h, of_text({reinterpret_cast<const char*>(c.bytes.data()), c.bytes.size()}));
         for (const int64_t n : c.shape) h = mix(h, static_cast<uint64_t>(n));
@@ -102,7 +104,8 @@ class Hasher {
   uint64_t finish(const Op& o, uint64_t h) {
     if (o.code == Opcode::StateAssign && !o.attrs.empty()) written_[mix(23, attr(o.attrs[0]))] = h;
     for (size_t i = 0; i < o.results.size(); ++i) values_[o.results[i]] = mix(h, i);
-    if ((info(o.code).traits & kInPlace) != 0 && !o.operands.empty() && o.operands[0] != kNone) written_[values_[o.operands[0]]] = h;
+    if ((info(o.code).traits & kInPlace) != 0 && !o.operands.empty() && o.operands[0] != kNone)
+      written_[values_[o.operands[0]]] = h;
     return h;
   }
 
@@ -114,6 +117,8 @@ class Hasher {
 
 }  // namespace
 
-uint64_t mathematics(const Program& program, const Function& function) { return Hasher(program, function).run(); }
+uint64_t mathematics(const Program& program, const Function& function) {
+  return Hasher(program, function).run();
+}
 
 }  // namespace skdsl::cli::repl

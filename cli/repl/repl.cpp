@@ -48,7 +48,11 @@ bool only_comments(std::string_view s) {
 }  // namespace
 
 Repl::Repl(Context& context, std::atomic<bool>& interrupt, ModelOptions options, int64_t batch)
-    : context_(context), interrupt_(interrupt), options_(std::move(options)), batch_(batch), statements_(context, interrupt) {
+    : context_(context),
+      interrupt_(interrupt),
+      options_(std::move(options)),
+      batch_(batch),
+      statements_(context, interrupt) {
   if (options_.mode.empty() && options_.config.empty()) options_.mode = "ge_graph";
 }
 
@@ -138,7 +142,8 @@ std::string Repl::scope_summary(const Unit& u) const {
   if (u.mode == "eager") return "eager, no static graph; scopes do nothing there";
   if (u.schedules.empty()) return u.mode + ", no decode phase to plan";
   const Counts& c = u.counts;
-  return fmt::format("{}, {} scope{}, {} piece{}, {} launches a step", u.mode, c.scopes, c.scopes == 1 ? "" : "s", c.pieces, c.pieces == 1 ? "" : "s", c.launches);
+  return fmt::format("{}, {} scope{}, {} piece{}, {} launches a step", u.mode, c.scopes,
+                     c.scopes == 1 ? "" : "s", c.pieces, c.pieces == 1 ? "" : "s", c.launches);
 }
 
 void Repl::answer(const std::string& what, const Unit& before, const Unit& after) {
@@ -148,24 +153,30 @@ void Repl::answer(const std::string& what, const Unit& before, const Unit& after
     return;
   }
   const Counts &a = before.counts, &b = after.counts;
-  const auto row = [&](std::string_view name, size_t x, size_t y) { context_.out << fmt::format("  {:<13}{:>5} -> {}\n", name, x, y); };
+  const auto row = [&](std::string_view name, size_t x, size_t y) {
+    context_.out << fmt::format("  {:<13}{:>5} -> {}\n", name, x, y);
+  };
   row("scopes", a.scopes, b.scopes);
   row("pieces", a.pieces, b.pieces);
   row("ops fused", a.ops_fused, b.ops_fused);
   row("launches", a.launches, b.launches);
   for (const plan::SyncScope s : {plan::SyncScope::AllAic, plan::SyncScope::AllAiv, plan::SyncScope::AllMix})
-    row(fmt::format("sync {}", plan::name(s)), a.syncs[static_cast<size_t>(s)], b.syncs[static_cast<size_t>(s)]);
+    row(fmt::format("sync {}", plan::name(s)), a.syncs[static_cast<size_t>(s)],
+        b.syncs[static_cast<size_t>(s)]);
   row("preloads", a.preloads, b.preloads);
   row("early starts", a.early_starts, b.early_starts);
   row("barriers", a.barriers, b.barriers);
   if (a.events != b.events) row("events", a.events, b.events);
   if (a.prefetches != b.prefetches) row("prefetches", a.prefetches, b.prefetches);
-  if (a.modelled_us && b.modelled_us) context_.out << fmt::format("  {:<13}{:>5.1f} -> {:.1f} us\n", "modelled", *a.modelled_us, *b.modelled_us);
+  if (a.modelled_us && b.modelled_us)
+    context_.out << fmt::format("  {:<13}{:>5.1f} -> {:.1f} us\n", "modelled", *a.modelled_us,
+                                *b.modelled_us);
   // Scopes that are no longer one super kernel.
   for (size_t i = 0; i < after.reports.size(); ++i)
     for (const superkernel::ScopeReport& s : after.reports[i].scopes) {
       if (s.pieces.size() == 1 && s.unfused.empty()) continue;
-      context_.out << fmt::format("  {}: {} piece{}, {} of {} ops fused; :explain {} tells why\n", s.name, s.pieces.size(), s.pieces.size() == 1 ? "" : "s", s.fused, s.ops, s.name);
+      context_.out << fmt::format("  {}: {} piece{}, {} of {} ops fused; :explain {} tells why\n", s.name,
+                                  s.pieces.size(), s.pieces.size() == 1 ? "" : "s", s.fused, s.ops, s.name);
       return;
     }
 }
@@ -192,7 +203,10 @@ bool Repl::change(Snapshot next, const std::string& what, bool schedule) {
     return false;
   }
   if (schedule && before.mathematics != after.mathematics)
-    return failed(Error{ErrorKind::Input, "the edit changes what is computed, so it is no change of the schedule", {"note: the model is as it was", "help: statements keep the order in which values are made and used"}});
+    return failed(Error{ErrorKind::Input,
+                        "the edit changes what is computed, so it is no change of the schedule",
+                        {"note: the model is as it was",
+                         "help: statements keep the order in which values are made and used"}});
   snapshots_.resize(at_ + 1);
   snapshots_.push_back(std::make_shared<Snapshot>(std::move(next)));
   ++at_;
@@ -256,7 +270,8 @@ bool Repl::run(const std::string& input, uint32_t line) {
   if (!command) {
     Error e{ErrorKind::Usage, fmt::format("there is no command `:{}`", name), {}};
     const std::string near = nearest_command(name);
-    e.notes.push_back(near.empty() ? "help: :help lists the commands" : "help: did you mean `:" + near + "`?");
+    e.notes.push_back(near.empty() ? "help: :help lists the commands"
+                                   : "help: did you mean `:" + near + "`?");
     return failed(e);
   }
   Arguments arguments;

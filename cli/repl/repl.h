@@ -1,8 +1,8 @@
 // repl — an interactive session: a model whose schedule is changed step by step, and lines that run at once
 //
-// The model is a chain of snapshots (text, mode, settings) that :undo and :redo walk; nothing in a snapshot changes.
-// Each change is compiled to the plan of a decode step and answered with what is counted on it before and after; then
-// the changed model is run against the file as it was loaded.
+// The model is a chain of snapshots (text, mode, settings) that :undo and :redo walk; nothing in a snapshot
+// changes. Each change is compiled to the plan of a decode step and answered with what is counted on it
+// before and after; then the changed model is run against the file as it was loaded.
 #pragma once
 #include <atomic>
 #include <future>
@@ -42,8 +42,8 @@ class Repl {
   /// `interrupt` ends what runs; the session clears it before each input.
   Repl(Context& context, std::atomic<bool>& interrupt, ModelOptions options, int64_t batch);
 
-  /// Runs an input: a command, or statements and definitions. `line` is where it begins, for messages. False when it failed;
-  /// then nothing has changed.
+  /// Runs an input: a command, or statements and definitions. `line` is where it begins, for messages. False
+  /// when it failed; then nothing has changed.
   bool run(const std::string& input, uint32_t line = 1);
   bool done() const { return done_; }
   void quit() { done_ = true; }
@@ -52,8 +52,8 @@ class Repl {
   bool has_model() const { return !snapshots_.empty(); }
   /// False after a report; then the model is the one before.
   bool load(const std::string& file);
-  /// The same, compiling in a thread of its own, so that the first prompt need not wait for it. Waits for at most
-  /// `patience` milliseconds; `finish_loading` waits for the rest and says what came of it.
+  /// The same, compiling in a thread of its own, so that the first prompt need not wait for it. Waits for at
+  /// most `patience` milliseconds; `finish_loading` waits for the rest and says what came of it.
   bool start_loading(const std::string& file, int patience);
   bool finish_loading();
   const Snapshot& now() const { return *snapshots_[at_]; }
@@ -62,8 +62,9 @@ class Repl {
   /// The plan of a snapshot; kept for the latest ones.
   const Unit& unit(const Snapshot& snapshot);
   const Unit& unit() { return unit(now()); }
-  /// Makes `next` the model and answers with the counts before and after and the check of the bits. An edit (`schedule`) that
-  /// the compiler refuses or that changes what is computed is reported and leaves the model as it was.
+  /// Makes `next` the model and answers with the counts before and after and the check of the bits. An edit
+  /// (`schedule`) that the compiler refuses or that changes what is computed is reported and leaves the model
+  /// as it was.
   bool change(Snapshot next, const std::string& what, bool schedule);
   bool undo();
   bool redo();

@@ -15,7 +15,9 @@ namespace {
 
 bool usage(Repl& repl, std::string_view name) {
   const ReplCommand* c = find_command(name);
-  return repl.failed(Error{ErrorKind::Usage, fmt::format("write :{} {}", c->name, c->arguments), {fmt::format("help: for example {}", c->example)}});
+  return repl.failed(Error{ErrorKind::Usage,
+                           fmt::format("write :{} {}", c->name, c->arguments),
+                           {fmt::format("help: for example {}", c->example)}});
 }
 
 /// The edited text becomes the model.
@@ -71,12 +73,18 @@ bool command_scopes(Repl& repl, const Arguments&) {
         fused += p.fused;
       }
     out << fmt::format("{}{}{}\n", s.name, s.options.empty() ? "" : " ", s.options);
-    out << fmt::format("  line {}, {}{}\n", s.line, s.home, s.around.empty() ? "" : fmt::format(", {}", fmt::join(s.around, ", ")));
-    if (scopes == 0) out << fmt::format("  not in effect{}{}\n", s.guard.empty() ? "" : ": when ", s.guard);
-    else out << fmt::format("  {} scope{}, {} piece{}, {} of {} ops fused\n", scopes, scopes == 1 ? "" : "s", pieces, pieces == 1 ? "" : "s", fused, ops);
+    out << fmt::format("  line {}, {}{}\n", s.line, s.home,
+                       s.around.empty() ? "" : fmt::format(", {}", fmt::join(s.around, ", ")));
+    if (scopes == 0)
+      out << fmt::format("  not in effect{}{}\n", s.guard.empty() ? "" : ": when ", s.guard);
+    else
+      out << fmt::format("  {} scope{}, {} piece{}, {} of {} ops fused\n", scopes, scopes == 1 ? "" : "s",
+                         pieces, pieces == 1 ? "" : "s", fused, ops);
   }
-  if (u.schedules.empty()) out << repl.scope_summary(u) << '\n';
-  else out << superkernel::summary(u.reports.front()) << '\n';
+  if (u.schedules.empty())
+    out << repl.scope_summary(u) << '\n';
+  else
+    out << superkernel::summary(u.reports.front()) << '\n';
   return true;
 }
 
@@ -92,7 +100,8 @@ bool command_scope(Repl& repl, const Arguments& a) {
     const SourceScope* const meant = source_of(written, name);
     if (!meant || meant->name != s.name) continue;
     found = true;
-    out << fmt::format("superkernel \"{}\"{}{}{}{}\n  line {}, {}{}\n", s.name, s.options.empty() ? "" : " ", s.options, s.guard.empty() ? "" : " when ", s.guard, s.line, s.home,
+    out << fmt::format("superkernel \"{}\"{}{}{}{}\n  line {}, {}{}\n", s.name, s.options.empty() ? "" : " ",
+                       s.options, s.guard.empty() ? "" : " when ", s.guard, s.line, s.home,
                        s.around.empty() ? "" : fmt::format(", {}", fmt::join(s.around, ", ")));
     for (const std::string& statement : s.statements) out << "    " << statement << '\n';
   }
@@ -100,38 +109,44 @@ bool command_scope(Repl& repl, const Arguments& a) {
     for (const auto& s : u.reports[i].scopes) {
       if (s.name != name && !names_scope(name, s.name)) continue;
       found = true;
-      out << fmt::format("{}: {} piece{}, {} of {} ops fused\n", s.name, s.pieces.size(), s.pieces.size() == 1 ? "" : "s", s.fused, s.ops);
+      out << fmt::format("{}: {} piece{}, {} of {} ops fused\n", s.name, s.pieces.size(),
+                         s.pieces.size() == 1 ? "" : "s", s.fused, s.ops);
       for (const uint32_t p : s.pieces) {
         const plan::SuperKernel& k = u.schedules[i].superkernels[p];
-        out << fmt::format("  {} kernels, {}, {} blocks, {}\n", k.kernels.size(), plan::name(k.type), k.block_dim, k.two_stream ? "two queues" : "one queue");
+        out << fmt::format("  {} kernels, {}, {} blocks, {}\n", k.kernels.size(), plan::name(k.type),
+                           k.block_dim, k.two_stream ? "two queues" : "one queue");
       }
       if (name.find('{') != std::string::npos) break;  // the first layer stands for all
     }
   if (found) return true;
   std::vector<std::string> names = repl.scope_names();
   Error e{ErrorKind::Usage, fmt::format("there is no scope `{}`", name), {}};
-  if (const std::string near = diag::nearest(name, names); !near.empty()) e.notes.push_back("help: did you mean `" + near + "`?");
+  if (const std::string near = diag::nearest(name, names); !near.empty())
+    e.notes.push_back("help: did you mean `" + near + "`?");
   return repl.failed(e);
 }
 
 bool command_merge(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 2) return usage(repl, "merge");
-  return edit(repl, merge(repl.now().text, unquoted(a.words[0]), unquoted(a.words[1])), fmt::format("merged {} and {}", a.words[0], a.words[1]));
+  return edit(repl, merge(repl.now().text, unquoted(a.words[0]), unquoted(a.words[1])),
+              fmt::format("merged {} and {}", a.words[0], a.words[1]));
 }
 
 bool command_split(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 3 || a.words[1] != "at") return usage(repl, "split");
   const std::string scope = unquoted(a.words[0]);
-  return edit(repl, split(repl.now().text, scope, a.words[2], paths_of(repl, scope, a.words[2])), fmt::format("split {} at {}", scope, a.words[2]));
+  return edit(repl, split(repl.now().text, scope, a.words[2], paths_of(repl, scope, a.words[2])),
+              fmt::format("split {} at {}", scope, a.words[2]));
 }
 
 bool command_move(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 3 || a.words[1] != "to") return usage(repl, "move");
   const std::string scope = unquoted(a.words[2]);
-  return edit(repl, move(repl.now().text, a.words[0], scope, {}), fmt::format("moved {} to {}", a.words[0], scope));
+  return edit(repl, move(repl.now().text, a.words[0], scope, {}),
+              fmt::format("moved {} to {}", a.words[0], scope));
 }
 
 bool command_drop(Repl& repl, const Arguments& a) {
@@ -145,7 +160,8 @@ bool command_option(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 2) return usage(repl, "option");
   const size_t eq = a.words[1].find('=');
-  const std::string scope = unquoted(a.words[0]), key = a.words[1].substr(0, eq), value = eq == std::string::npos ? "" : a.words[1].substr(eq + 1);
+  const std::string scope = unquoted(a.words[0]), key = a.words[1].substr(0, eq),
+                    value = eq == std::string::npos ? "" : a.words[1].substr(eq + 1);
   if (!value.empty()) {
     superkernel::Options checked;
     if (auto good = superkernel::add_option(checked, key, unquoted(value)); !good) {
@@ -154,15 +170,19 @@ bool command_option(Repl& repl, const Arguments& a) {
       return repl.failed(e);
     }
   }
-  return edit(repl, set_option(repl.now().text, scope, key, value), value.empty() ? fmt::format("{}: {} is left to its default", scope, key) : fmt::format("{}: {} = {}", scope, key, value));
+  return edit(repl, set_option(repl.now().text, scope, key, value),
+              value.empty() ? fmt::format("{}: {} is left to its default", scope, key)
+                            : fmt::format("{}: {} = {}", scope, key, value));
 }
 
 bool command_stream(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 2) return usage(repl, "stream");
   const std::string scope = unquoted(a.words[0]), stream = unquoted(a.words[1]);
-  if (stream == "none") return edit(repl, set_stream(repl.now().text, scope, ""), scope + ": on the main stream");
-  return edit(repl, set_stream(repl.now().text, scope, stream), fmt::format("{}: on stream {}", scope, stream));
+  if (stream == "none")
+    return edit(repl, set_stream(repl.now().text, scope, ""), scope + ": on the main stream");
+  return edit(repl, set_stream(repl.now().text, scope, stream),
+              fmt::format("{}: on stream {}", scope, stream));
 }
 
 bool command_cores(Repl& repl, const Arguments& a) {
@@ -175,18 +195,27 @@ bool command_cores(Repl& repl, const Arguments& a) {
       const size_t eq = a.words[i].find('=');
       if (eq == std::string::npos || eq + 1 == a.words[i].size()) return usage(repl, "cores");
       const std::string key = a.words[i].substr(0, eq);
-      if (key != "aic" && key != "aiv") return repl.failed(Error{ErrorKind::Usage, fmt::format("`{}` is no kind of core", key), {"help: aic are the cube cores, aiv the vector cores"}});
+      if (key != "aic" && key != "aiv")
+        return repl.failed(Error{ErrorKind::Usage,
+                                 fmt::format("`{}` is no kind of core", key),
+                                 {"help: aic are the cube cores, aiv the vector cores"}});
       cores.emplace_back(key, a.words[i].substr(eq + 1));
     }
-  return edit(repl, set_cores(repl.now().text, scope, cores), scope + (cores.empty() ? ": without a core limit" : ": cores " + a.text.substr(a.text.find(' ') + 1)));
+  return edit(
+      repl, set_cores(repl.now().text, scope, cores),
+      scope + (cores.empty() ? ": without a core limit" : ": cores " + a.text.substr(a.text.find(' ') + 1)));
 }
 
 bool command_prefetch(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   const auto& w = a.words;
-  if (w.size() == 3 && w[2] == "none") return edit(repl, set_prefetch(repl.now().text, unquoted(w[0]), w[1], "", ""), fmt::format("no prefetch of {}", w[1]));
-  if ((w.size() != 4 && w.size() != 6) || w[2] != "after" || (w.size() == 6 && w[4] != "max")) return usage(repl, "prefetch");
-  return edit(repl, set_prefetch(repl.now().text, unquoted(w[0]), w[1], w[3], w.size() == 6 ? w[5] : ""), fmt::format("prefetch {} after {}", w[1], w[3]));
+  if (w.size() == 3 && w[2] == "none")
+    return edit(repl, set_prefetch(repl.now().text, unquoted(w[0]), w[1], "", ""),
+                fmt::format("no prefetch of {}", w[1]));
+  if ((w.size() != 4 && w.size() != 6) || w[2] != "after" || (w.size() == 6 && w[4] != "max"))
+    return usage(repl, "prefetch");
+  return edit(repl, set_prefetch(repl.now().text, unquoted(w[0]), w[1], w[3], w.size() == 6 ? w[5] : ""),
+              fmt::format("prefetch {} after {}", w[1], w[3]));
 }
 
 bool command_mode(Repl& repl, const Arguments& a) {
@@ -215,8 +244,11 @@ bool command_set(Repl& repl, const Arguments& a) {
   const bool remove = eq == std::string::npos || eq + 1 == a.text.size();
   if (!remove)
     if (auto parsed = config::parse_set(a.text); !parsed) return repl.failed(parsed.error());
-  const size_t gone = std::erase_if(next.options.set, [&](const std::string& s) { return s.substr(0, s.find('=')) == key; });
-  if (remove && gone == 0) return repl.failed(Error{ErrorKind::Usage, fmt::format("`{}` is not set", key), {"help: write :set KEY=VALUE"}});
+  const size_t gone =
+      std::erase_if(next.options.set, [&](const std::string& s) { return s.substr(0, s.find('=')) == key; });
+  if (remove && gone == 0)
+    return repl.failed(
+        Error{ErrorKind::Usage, fmt::format("`{}` is not set", key), {"help: write :set KEY=VALUE"}});
   if (!remove) next.options.set.push_back(a.text);
   return repl.change(std::move(next), remove ? key + " is left to its default" : "set " + a.text, false);
 }
@@ -229,7 +261,9 @@ bool command_batch(Repl& repl, const Arguments& a) {
   }
   int64_t n = 0;
   const auto [end, bad] = std::from_chars(a.text.data(), a.text.data() + a.text.size(), n);
-  if (bad != std::errc() || end != a.text.data() + a.text.size() || n < 1 || n > 1 << 20) return repl.failed(Error{ErrorKind::Usage, fmt::format("`{}` is no number of requests", a.text), {"help: write :batch 4"}});
+  if (bad != std::errc() || end != a.text.data() + a.text.size() || n < 1 || n > 1 << 20)
+    return repl.failed(Error{
+        ErrorKind::Usage, fmt::format("`{}` is no number of requests", a.text), {"help: write :batch 4"}});
   Snapshot next = repl.now();
   next.batch = n;
   return repl.change(std::move(next), fmt::format("batch {}", n), false);

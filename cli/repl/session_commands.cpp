@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 namespace {
 
 void replace_all(std::string& text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
 }
 
 /// A value of the configuration as one word of a RUN line; "" when it cannot be one.
@@ -32,7 +33,8 @@ std::string as_word(const std::string& value) {
 }
 
 /// The files that a text imports from beside its file, with theirs.
-void imported(const fs::path& folder, const std::string& text, std::vector<std::pair<std::string, std::string>>& out) {
+void imported(const fs::path& folder, const std::string& text,
+              std::vector<std::pair<std::string, std::string>>& out) {
   const Document d(text);
   for (const ast::NodeId node : d.ast().children(d.ast().root)) {
     if (d.ast().kind(node) != ast::Kind::Import) continue;
@@ -63,16 +65,19 @@ Expected<std::string> size_flags(Repl& repl) {
     if (!word.empty()) out += fmt::format(" --set {}={}", v.key, word);
   }
   const config::Builtins& b = prepared->compile.sema.builtins;
-  out += fmt::format(" --set dtype={} --max-seq-len {} --block-size {} --weights synthetic:{}", b.dtype, b.max_seq_len, b.block_size, prepared->synthetic_seed.value_or(0));
+  out += fmt::format(" --set dtype={} --max-seq-len {} --block-size {} --weights synthetic:{}", b.dtype,
+                     b.max_seq_len, b.block_size, prepared->synthetic_seed.value_or(0));
   for (const std::string& s : options.set) {
-    if (s.find(' ') != std::string::npos) return fail(fmt::format("`{}` holds a blank, which a RUN line cannot", s));
+    if (s.find(' ') != std::string::npos)
+      return fail(fmt::format("`{}` holds a blank, which a RUN line cannot", s));
     if (!s.starts_with("dtype=")) out += " --set " + s;
   }
   return out;
 }
 
 /// The lines of an expectation: what a command writes, and its exit code.
-std::string expectation(const std::vector<std::string>& runs, const std::string& program, const std::vector<std::pair<std::string, std::string>>& files) {
+std::string expectation(const std::vector<std::string>& runs, const std::string& program,
+                        const std::vector<std::pair<std::string, std::string>>& files) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("skdsl-session-{}", ::getpid());
   std::error_code ignored;
   fs::create_directories(folder, ignored);
@@ -118,14 +123,17 @@ bool save_golden(Repl& repl, const std::string& path) {
       runs.push_back("run %s --mode eager" + *sizes);
     } else {
       runs.push_back(fmt::format("explain %s --batch {} --mode {}{}", repl.now().batch, mode, *sizes));
-      runs.push_back(fmt::format("run %s --mode {} --prompt-ids 1,2,3 --max-new-tokens 4 --ignore-eos{}", mode, *sizes));
+      runs.push_back(
+          fmt::format("run %s --mode {} --prompt-ids 1,2,3 --max-new-tokens 4 --ignore-eos{}", mode, *sizes));
     }
     program = repl.now().text;
     imported(fs::path(repl.file()).parent_path(), program, files);
   } else if (lines) {
     runs.push_back("run %s");
   } else {
-    return repl.failed(Error{ErrorKind::Usage, "the session has nothing to save yet", {"help: load a model or run some statements"}});
+    return repl.failed(Error{ErrorKind::Usage,
+                             "the session has nothing to save yet",
+                             {"help: load a model or run some statements"}});
   }
   if (lines) {
     if (!program.empty() && program.back() != '\n') program += '\n';
@@ -142,26 +150,35 @@ bool save_golden(Repl& repl, const std::string& path) {
   const std::string expected = expectation(runs, program, files);
   text += "//--- expect\n" + expected;
   if (auto ok = write_file_atomically(path, text); !ok) return repl.failed(ok.error());
-  repl.context().out << fmt::format("wrote {}: {} RUN line{}\n", path, runs.size(), runs.size() == 1 ? "" : "s");
+  repl.context().out << fmt::format("wrote {}: {} RUN line{}\n", path, runs.size(),
+                                    runs.size() == 1 ? "" : "s");
   return true;
 }
 
 bool one_file(Repl& repl, const Arguments& a, std::string_view name) {
   if (a.words.size() == 1) return true;
   const ReplCommand* c = find_command(name);
-  return repl.failed(Error{ErrorKind::Usage, fmt::format("write :{} {}", c->name, c->arguments), {fmt::format("help: for example {}", c->example)}});
+  return repl.failed(Error{ErrorKind::Usage,
+                           fmt::format("write :{} {}", c->name, c->arguments),
+                           {fmt::format("help: for example {}", c->example)}});
 }
 
 }  // namespace
 
-bool command_load(Repl& repl, const Arguments& a) { return one_file(repl, a, "load") && repl.load(a.words[0]); }
+bool command_load(Repl& repl, const Arguments& a) {
+  return one_file(repl, a, "load") && repl.load(a.words[0]);
+}
 
-bool command_reload(Repl& repl, const Arguments&) { return repl.need_model() && repl.load(std::string(repl.file())); }
+bool command_reload(Repl& repl, const Arguments&) {
+  return repl.need_model() && repl.load(std::string(repl.file()));
+}
 
 bool command_save(Repl& repl, const Arguments& a) {
   if (!one_file(repl, a, "save")) return false;
   const std::string& path = a.words[0];
-  if (!path.ends_with(".sk")) return repl.failed(Error{ErrorKind::Usage, fmt::format("`{}` is no name of a .sk file", path), {"help: write :save NAME.sk"}});
+  if (!path.ends_with(".sk"))
+    return repl.failed(Error{
+        ErrorKind::Usage, fmt::format("`{}` is no name of a .sk file", path), {"help: write :save NAME.sk"}});
   if (path.ends_with("test.sk")) return save_golden(repl, path);
   if (!repl.need_model()) return false;
   auto text = formatted(repl.now().text);
@@ -169,8 +186,11 @@ bool command_save(Repl& repl, const Arguments& a) {
   if (auto ok = write_file_atomically(path, *text); !ok) return repl.failed(ok.error());
   repl.context().out << fmt::format("wrote {}\n", path);
   std::error_code ignored;
-  const fs::path was = fs::absolute(fs::path(repl.file())).parent_path().lexically_normal(), is = fs::absolute(fs::path(path)).parent_path().lexically_normal();
-  if (was != is) repl.context().out << "  it stands in another folder: what it imports and its default weights are looked for there\n";
+  const fs::path was = fs::absolute(fs::path(repl.file())).parent_path().lexically_normal(),
+                 is = fs::absolute(fs::path(path)).parent_path().lexically_normal();
+  if (was != is)
+    repl.context().out
+        << "  it stands in another folder: what it imports and its default weights are looked for there\n";
   return true;
 }
 

@@ -1,11 +1,11 @@
 #include "cli/repl/show.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-
-#include <fmt/format.h>
 
 namespace skdsl::cli::repl {
 
@@ -37,14 +37,22 @@ double number(const sk_tensor& t, const char* p) {
     return x;
   };
   switch (static_cast<sk_dtype>(t.dtype)) {
-    case SK_F32: return load(float{});
-    case SK_BF16: return to_f32(load(bf16{}));
-    case SK_F16: return to_f32(load(f16{}));
-    case SK_I8: return load(int8_t{});
-    case SK_I32: return load(int32_t{});
-    case SK_I64: return static_cast<double>(load(int64_t{}));
-    case SK_BOOL: return load(uint8_t{}) != 0;
-    case SK_NONE: break;
+    case SK_F32:
+      return load(float{});
+    case SK_BF16:
+      return to_f32(load(bf16{}));
+    case SK_F16:
+      return to_f32(load(f16{}));
+    case SK_I8:
+      return load(int8_t{});
+    case SK_I32:
+      return load(int32_t{});
+    case SK_I64:
+      return static_cast<double>(load(int64_t{}));
+    case SK_BOOL:
+      return load(uint8_t{}) != 0;
+    case SK_NONE:
+      break;
   }
   return 0;
 }
@@ -108,9 +116,11 @@ std::string show(const Tensor& tensor) {
     return out;
   };
   std::string out = describe(t) + fmt::format("\n  [{}, ..., {}]\n", list(head), list(tail));
-  if (t.dtype == SK_BOOL) return out + fmt::format("  true {} of {}", std::llround(sum * static_cast<double>(counted)), n);
+  if (t.dtype == SK_BOOL)
+    return out + fmt::format("  true {} of {}", std::llround(sum * static_cast<double>(counted)), n);
   if (nans == n) return out + fmt::format("  nan {} of {}", nans, n);
-  out += fmt::format("  min {:.6g}, max {:.6g}, mean {:.6g}, std {:.6g}", least, greatest, sum, counted > 0 ? std::sqrt(squares / static_cast<double>(counted)) : 0.0);
+  out += fmt::format("  min {:.6g}, max {:.6g}, mean {:.6g}, std {:.6g}", least, greatest, sum,
+                     counted > 0 ? std::sqrt(squares / static_cast<double>(counted)) : 0.0);
   if (nans > 0) out += fmt::format(", nan {} of {}", nans, n);
   if (infinite > 0) out += fmt::format(", inf {} of {}", infinite, n);
   return out;
@@ -129,18 +139,30 @@ std::string show(const sema::Value& v, const std::vector<Tensor>& tensors) {
     return out + close;
   };
   switch (v.kind) {
-    case Kind::Int: return v.dim.is_constant() ? fmt::format("{}", v.dim.constant()) : "an integer of the run";
-    case Kind::Float: return fmt::format("{:.9g}", v.number);
-    case Kind::Bool: return v.flag ? "true" : "false";
-    case Kind::Str: return v.text;
-    case Kind::DType: return std::string(plan::name(v.dtype));
-    case Kind::List: return items('[', ']', 1);
-    case Kind::Tuple: return items('(', ')', 1);
-    case Kind::Dict: return items('{', '}', 2);
-    case Kind::Step: return fmt::format("a Step of {} fields", v.items.size());
-    case Kind::Ir: return v.id < tensors.size() ? show(tensors[v.id]) : "none";
-    case Kind::Op: return "operator `" + v.text + "`";
-    default: return "none";
+    case Kind::Int:
+      return v.dim.is_constant() ? fmt::format("{}", v.dim.constant()) : "an integer of the run";
+    case Kind::Float:
+      return fmt::format("{:.9g}", v.number);
+    case Kind::Bool:
+      return v.flag ? "true" : "false";
+    case Kind::Str:
+      return v.text;
+    case Kind::DType:
+      return std::string(plan::name(v.dtype));
+    case Kind::List:
+      return items('[', ']', 1);
+    case Kind::Tuple:
+      return items('(', ')', 1);
+    case Kind::Dict:
+      return items('{', '}', 2);
+    case Kind::Step:
+      return fmt::format("a Step of {} fields", v.items.size());
+    case Kind::Ir:
+      return v.id < tensors.size() ? show(tensors[v.id]) : "none";
+    case Kind::Op:
+      return "operator `" + v.text + "`";
+    default:
+      return "none";
   }
 }
 

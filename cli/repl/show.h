@@ -8,8 +8,8 @@
 
 namespace skdsl::cli::repl {
 
-/// "f32[2] [1, 2]"; a tensor of more elements by its first and last ones, least, greatest, mean, deviation and how many
-/// are no numbers. ASCII only; no line is longer than about 70 columns.
+/// "f32[2] [1, 2]"; a tensor of more elements by its first and last ones, least, greatest, mean, deviation
+/// and how many are no numbers. ASCII only; no line is longer than about 70 columns.
 std::string show(const Tensor& tensor);
 
 /// A value of a line; the ids of its Ir values count `tensors`. Strings stand in quotes inside lists.

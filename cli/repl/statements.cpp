@@ -31,13 +31,18 @@ sema::Names statics_of(const sema::Names& names) {
 }
 
 /// Numbers of the run become static values; tensors are numbered anew in `tensors`.
-void settle(Value& v, const std::vector<exec::RuntimeValue>& results, const std::function<plan::ValueId(const Tensor&)>& keep) {
+void settle(Value& v, const std::vector<exec::RuntimeValue>& results,
+            const std::function<plan::ValueId(const Tensor&)>& keep) {
   if (v.is(Value::Kind::Ir)) {
     const exec::RuntimeValue& r = results.at(v.id);
-    if (const auto* t = std::get_if<Tensor>(&r)) v.id = keep(*t);
-    else if (const auto* n = std::get_if<int64_t>(&r)) v = Value::integer(*n);
-    else if (const auto* x = std::get_if<double>(&r)) v = Value::real(*x);
-    else if (const auto* b = std::get_if<bool>(&r)) v = Value::boolean(*b);
+    if (const auto* t = std::get_if<Tensor>(&r))
+      v.id = keep(*t);
+    else if (const auto* n = std::get_if<int64_t>(&r))
+      v = Value::integer(*n);
+    else if (const auto* x = std::get_if<double>(&r))
+      v = Value::real(*x);
+    else if (const auto* b = std::get_if<bool>(&r))
+      v = Value::boolean(*b);
     else if (const auto* l = std::get_if<std::vector<int64_t>>(&r)) {
       std::vector<Value> items;
       for (const int64_t i : *l) items.push_back(Value::integer(i));
@@ -111,13 +116,17 @@ Expected<std::vector<exec::RuntimeValue>> Statements::call(sema::ElaboratedLine&
     model::WeightOptions wo;
     wo.synthetic_seed = p.synthetic_seed;
     wo.synthetic_dtype = stored;
-    auto weights = model::Weights::load(fresh, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
+    auto weights =
+        model::Weights::load(fresh, p.checkpoint && !p.synthetic_seed ? &*p.checkpoint : nullptr, wo);
     if (!weights && !p.synthetic_seed) {
       // A layer made alone has no place in a checkpoint of a whole model.
       wo.synthetic_seed = 0;
       weights = model::Weights::load(fresh, nullptr, wo);
       context_.out.flush();
-      if (weights) context_.err << fmt::format("info: `{}` is not in {}: new weights of this line are synthetic (seed 0)\n", fresh.weights.front().path, p.weights_folder);
+      if (weights)
+        context_.err << fmt::format(
+            "info: `{}` is not in {}: new weights of this line are synthetic (seed 0)\n",
+            fresh.weights.front().path, p.weights_folder);
     }
     if (!weights) return tl::unexpected(weights.error());
     for (const plan::WeightDecl& w : fresh.weights) now_.weights[w.path] = *weights->find(w.path);
@@ -126,16 +135,22 @@ Expected<std::vector<exec::RuntimeValue>> Statements::call(sema::ElaboratedLine&
   so.interrupt = &interrupt_;
   so.print = [this](std::string_view text) { context_.out << text; };
   const bool writes = any_op(program, [](const plan::Op& op) { return info(op.code).has(kInPlace); });
-  const bool states = any_op(program, [](const plan::Op& op) { return op.code == Opcode::State || op.code == Opcode::StateAssign; });
-  auto session = model::Session::create(program, [this](const std::string& path) -> const Tensor* {
-    const auto it = now_.weights.find(path);
-    return it == now_.weights.end() ? nullptr : &it->second;
-  }, std::move(so));
+  const bool states = any_op(
+      program, [](const plan::Op& op) { return op.code == Opcode::State || op.code == Opcode::StateAssign; });
+  auto session = model::Session::create(
+      program,
+      [this](const std::string& path) -> const Tensor* {
+        const auto it = now_.weights.find(path);
+        return it == now_.weights.end() ? nullptr : &it->second;
+      },
+      std::move(so));
   if (!session) return tl::unexpected(session.error());
   if (states)
     for (auto& [path, fresh] : (*session)->bindings().states) {
       const auto it = now_.states.find(path);
-      if (it != now_.states.end() && it->second.shape() == fresh.shape() && it->second.dtype() == fresh.dtype()) fresh = copy_of(it->second);
+      if (it != now_.states.end() && it->second.shape() == fresh.shape() &&
+          it->second.dtype() == fresh.dtype())
+        fresh = copy_of(it->second);
     }
   std::vector<exec::RuntimeValue> args;
   // What is written in place is written to copies, so that a failing line leaves no trace.
@@ -147,13 +162,16 @@ Expected<std::vector<exec::RuntimeValue>> Statements::call(sema::ElaboratedLine&
   // Results may stand in memory of the session.
   for (exec::RuntimeValue& r : *results)
     if (auto* t = std::get_if<Tensor>(&r)) {
-      const auto same = std::find_if(now_.tensors.begin(), now_.tensors.end(), [&](const Tensor& x) { return x.view.data == t->view.data && x.shape() == t->shape() && t->contiguous(); });
+      const auto same = std::find_if(now_.tensors.begin(), now_.tensors.end(), [&](const Tensor& x) {
+        return x.view.data == t->view.data && x.shape() == t->shape() && t->contiguous();
+      });
       *t = same == now_.tensors.end() ? copy_of(*t) : *same;
     }
   return results;
 }
 
-bool Statements::execute(const std::string& source, const World& world, bool show_values, sema::ElaboratedLine* left) {
+bool Statements::execute(const std::string& source, const World& world, bool show_values,
+                         sema::ElaboratedLine* left) {
   source::Sources sources;
   diag::Engine diags(sources);
   sema::Modules modules(diags);
@@ -185,7 +203,8 @@ bool Statements::execute(const std::string& source, const World& world, bool sho
   }
   for (const Replay& r : now_.replays) line.replays.push_back(r.statics);
   auto elaborated = sema::elaborate_line(modules, prepared->compile.sema, line, diags);
-  if (!elaborated || !passes::run(elaborated->elaborated.program, prepared->compile.passes, diags) || diags.has_errors()) {
+  if (!elaborated || !passes::run(elaborated->elaborated.program, prepared->compile.passes, diags) ||
+      diags.has_errors()) {
     told();
     return false;
   }
@@ -199,7 +218,8 @@ bool Statements::execute(const std::string& source, const World& world, bool sho
   std::vector<Tensor> tensors;
   const auto keep = [&](const Tensor& t) {
     for (size_t i = 0; i < tensors.size(); ++i)
-      if (tensors[i].view.data == t.view.data && tensors[i].shape() == t.shape()) return static_cast<plan::ValueId>(i);
+      if (tensors[i].view.data == t.view.data && tensors[i].shape() == t.shape())
+        return static_cast<plan::ValueId>(i);
     tensors.push_back(t);
     return static_cast<plan::ValueId>(tensors.size() - 1);
   };
@@ -215,14 +235,17 @@ bool Statements::execute(const std::string& source, const World& world, bool sho
       shown.push_back(t);
       return static_cast<plan::ValueId>(shown.size() - 1);
     });
-    if (!elaborated->shown_text.empty()) context_.out << elaborated->shown_text << '\n';
-    else if (!elaborated->shown.is(Value::Kind::None)) context_.out << show(elaborated->shown, shown) << '\n';
+    if (!elaborated->shown_text.empty())
+      context_.out << elaborated->shown_text << '\n';
+    else if (!elaborated->shown.is(Value::Kind::None))
+      context_.out << show(elaborated->shown, shown) << '\n';
   }
   *left = std::move(*elaborated);
   return true;
 }
 
-bool Statements::statement(const std::string& text, const std::vector<std::string>& assigned, bool plain, const World& world) {
+bool Statements::statement(const std::string& text, const std::vector<std::string>& assigned, bool plain,
+                           const World& world) {
   const sema::Names before = statics_of(now_.names);
   sema::ElaboratedLine left;
   if (!execute(source(text, world), world, true, &left)) return false;
@@ -233,7 +256,10 @@ bool Statements::statement(const std::string& text, const std::vector<std::strin
   if (!plain || left.works) {
     context_.out.flush();
     for (const std::string& name : layers)
-      context_.err << fmt::format("warning: `{}` is not kept: layers and weights are kept by a plain `name = ...` that computes nothing else\n", name);
+      context_.err << fmt::format(
+          "warning: `{}` is not kept: layers and weights are kept by a plain `name = ...` that computes "
+          "nothing else\n",
+          name);
     return true;
   }
   std::string bare = text;
@@ -261,8 +287,10 @@ bool Statements::run(const std::string& input, uint32_t line, const World& world
     const Loc at = [&] {
       const std::string_view before = std::string_view(input).substr(0, s.begin);
       const size_t start = before.rfind('\n');
-      return Loc{1, line + static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')),
-                 static_cast<uint32_t>(start == std::string_view::npos ? before.size() : before.size() - start - 1), 0};
+      return Loc{
+          1, line + static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')),
+          static_cast<uint32_t>(start == std::string_view::npos ? before.size() : before.size() - start - 1),
+          0};
     }();
     const std::string placed = std::string(at.line - 1, '\n') + std::string(at.column, ' ') + text;
     bool good = true;
@@ -302,7 +330,9 @@ std::vector<std::string> Statements::names() const {
 std::string Statements::list() const {
   std::string out;
   for (const auto& [name, value] : now_.names) {
-    std::string text = value.is(Value::Kind::Ir) && value.id < now_.tensors.size() ? describe(now_.tensors[value.id].view) : show(value, now_.tensors);
+    std::string text = value.is(Value::Kind::Ir) && value.id < now_.tensors.size()
+                           ? describe(now_.tensors[value.id].view)
+                           : show(value, now_.tensors);
     text = text.substr(0, text.find('\n'));
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     out += fmt::format("  {:<12} {}\n", name, text);
@@ -310,7 +340,8 @@ std::string Statements::list() const {
   for (const Replay& r : now_.replays)
     for (const std::string& name : r.names)
       if (!now_.names.contains(name)) out += fmt::format("  {:<12} {}\n", name, r.text.substr(0, 60));
-  for (const Definition& d : now_.definitions) out += fmt::format("  {:<12} {}\n", d.name, d.text.substr(0, std::min<size_t>(d.text.find('\n'), 60)));
+  for (const Definition& d : now_.definitions)
+    out += fmt::format("  {:<12} {}\n", d.name, d.text.substr(0, std::min<size_t>(d.text.find('\n'), 60)));
   return out;
 }
 

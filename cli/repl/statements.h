@@ -1,8 +1,8 @@
 // statements — lines that run at once, in eager, and leave their names to the next ones
 //
-// Each statement is a small program: the definitions so far, those of the loaded model, and the statement as its script
-// (compiler/sema/line.h). Tensors, numbers and lists are kept as values, layers by replaying the statement that made
-// them, their states by path. An input that fails leaves everything as it was.
+// Each statement is a small program: the definitions so far, those of the loaded model, and the statement as
+// its script (compiler/sema/line.h). Tensors, numbers and lists are kept as values, layers by replaying the
+// statement that made them, their states by path. An input that fails leaves everything as it was.
 #pragma once
 #include <atomic>
 #include <map>
@@ -25,10 +25,11 @@ struct World {
 
 class Statements {
  public:
-  Statements(Context& context, const std::atomic<bool>& interrupt) : context_(context), interrupt_(interrupt) {}
+  Statements(Context& context, const std::atomic<bool>& interrupt)
+      : context_(context), interrupt_(interrupt) {}
 
-  /// Runs an input of statements and definitions, and prints the values of expressions. `line` is the place of its first
-  /// line, for messages. False after a report.
+  /// Runs an input of statements and definitions, and prints the values of expressions. `line` is the place
+  /// of its first line, for messages. False after a report.
   bool run(const std::string& input, uint32_t line, const World& world);
 
   /// Names that an input may use: values, layers, definitions.
@@ -61,7 +62,8 @@ class Statements {
     int64_t requests = 8;  // that caches hold
   };
 
-  bool statement(const std::string& text, const std::vector<std::string>& assigned, bool plain, const World& world);
+  bool statement(const std::string& text, const std::vector<std::string>& assigned, bool plain,
+                 const World& world);
   bool execute(const std::string& source, const World& world, bool show, sema::ElaboratedLine* out);
   std::string source(const std::string& first, const World& world) const;
   Expected<std::vector<exec::RuntimeValue>> call(sema::ElaboratedLine& line, const Prepared& prepared);

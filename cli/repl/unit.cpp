@@ -74,8 +74,10 @@ void plan(const Snapshot& s, Unit& unit) {
 }  // namespace
 
 bool same(const Snapshot& a, const Snapshot& b) {
-  return a.text == b.text && a.batch == b.batch && a.options.file == b.options.file && a.options.mode == b.options.mode && a.options.set == b.options.set &&
-         a.options.weights == b.options.weights && a.options.config == b.options.config && a.options.superkernel == b.options.superkernel;
+  return a.text == b.text && a.batch == b.batch && a.options.file == b.options.file &&
+         a.options.mode == b.options.mode && a.options.set == b.options.set &&
+         a.options.weights == b.options.weights && a.options.config == b.options.config &&
+         a.options.superkernel == b.options.superkernel;
 }
 
 Counts count(const plan::Schedule& schedule) {
@@ -92,7 +94,8 @@ Counts count(const plan::Schedule& schedule) {
       for (const plan::SkStep& step : k.of(side)) {
         using Kind = plan::SkStep::Kind;
         // Both sides meet in a barrier over all cores; it is one.
-        if (step.kind == Kind::Sync && (step.scope != plan::SyncScope::AllMix || side == plan::Side::Aiv)) ++out.syncs[static_cast<size_t>(step.scope)];
+        if (step.kind == Kind::Sync && (step.scope != plan::SyncScope::AllMix || side == plan::Side::Aiv))
+          ++out.syncs[static_cast<size_t>(step.scope)];
         if (step.kind == Kind::Preload || step.kind == Kind::PreloadWhole) ++out.preloads;
         if (step.kind == Kind::PipeBarrier) ++out.barriers;
         if (step.kind == Kind::WaitPrevEnd) ++out.early_starts;
@@ -110,13 +113,16 @@ std::vector<std::string> Unit::paths(std::string_view scope, std::string_view op
       if (s.superkernels[i].scope != scope) continue;
       for (const plan::SkKernel& k : s.superkernels[i].kernels) {
         const plan::Task& t = s.tasks[k.task];
-        const std::string full = t.path.empty() ? std::string(info(t.code).name) : t.path + "." + std::string(info(t.code).name);
-        if (info(t.code).name == op || t.path == op || t.path.starts_with(below) || full == op) out.push_back(full);
+        const std::string full =
+            t.path.empty() ? std::string(info(t.code).name) : t.path + "." + std::string(info(t.code).name);
+        if (info(t.code).name == op || t.path == op || t.path.starts_with(below) || full == op)
+          out.push_back(full);
       }
     }
     for (const plan::FusionCut& c : s.cuts) {
       const plan::Task& t = s.tasks[c.task];
-      if (c.scope == scope && (info(t.code).name == op || t.path == op)) out.push_back(t.path + "." + std::string(info(t.code).name));
+      if (c.scope == scope && (info(t.code).name == op || t.path == op))
+        out.push_back(t.path + "." + std::string(info(t.code).name));
     }
   }
   return out;
@@ -129,7 +135,8 @@ std::shared_ptr<const Unit> compile_unit(const Snapshot& snapshot) {
   plan(snapshot, *unit);
   if (unit->program)
     for (const plan::Function& f : unit->program->functions)
-      if (plan::is_decode(f.phase)) unit->mathematics = unit->mathematics * 31 + mathematics(*unit->program, f);
+      if (plan::is_decode(f.phase))
+        unit->mathematics = unit->mathematics * 31 + mathematics(*unit->program, f);
   for (const plan::Schedule& s : unit->schedules) unit->reports.push_back(superkernel::report(s));
   if (!unit->schedules.empty()) unit->counts = count(unit->schedules.front());
   unit->ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

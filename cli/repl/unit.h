@@ -24,8 +24,8 @@ bool same(const Snapshot& a, const Snapshot& b);
 /// What a decode step asks of the device.
 struct Counts {
   size_t scopes = 0, pieces = 0, ops_in_scopes = 0, ops_fused = 0;
-  size_t launches = 0;  // with super kernels
-  size_t kernels = 0;   // without
+  size_t launches = 0;            // with super kernels
+  size_t kernels = 0;             // without
   std::array<size_t, 3> syncs{};  // inside super kernels, by plan::SyncScope
   size_t preloads = 0, barriers = 0;
   size_t early_starts = 0;  // hand-shakes in the place of a barrier
@@ -34,18 +34,18 @@ struct Counts {
 };
 Counts count(const plan::Schedule& schedule);
 
-/// A compiled snapshot. Plans of ge_graph are made from the decode phase alone and are not verified: nothing runs
-/// from them. In eager there is no plan.
+/// A compiled snapshot. Plans of ge_graph are made from the decode phase alone and are not verified: nothing
+/// runs from them. In eager there is no plan.
 struct Unit {
   source::Sources sources;
   diag::Engine diags{sources};
   std::string mode;
-  std::optional<plan::Program> program;  // of decode
-  std::vector<plan::Schedule> schedules; // the model's decode first
+  std::optional<plan::Program> program;      // of decode
+  std::vector<plan::Schedule> schedules;     // the model's decode first
   std::vector<superkernel::Report> reports;  // by schedule
-  Counts counts;                         // of the first schedule
-  uint64_t mathematics = 0;              // a hash of what decode computes, whatever its schedule
-  std::optional<Error> error;            // what went wrong besides the diagnostics
+  Counts counts;                             // of the first schedule
+  uint64_t mathematics = 0;                  // a hash of what decode computes, whatever its schedule
+  std::optional<Error> error;                // what went wrong besides the diagnostics
   std::vector<std::string> config_keys;
   double ms = 0;
 

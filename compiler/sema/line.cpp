@@ -39,7 +39,8 @@ void renumber(Value& v, const Number& number) {
 
 }  // namespace
 
-/// The inputs as parameters of the script, the replayed statements, and the names. `statements` keeps the new ones.
+/// The inputs as parameters of the script, the replayed statements, and the names. `statements` keeps the new
+/// ones.
 void Elaborator::begin_line(Frame& f, std::vector<NodeId>& statements) {
   plan::Function& fn = *f.builder->fn;
   std::vector<ValueId> inputs;
@@ -49,7 +50,8 @@ void Elaborator::begin_line(Frame& f, std::vector<NodeId>& statements) {
     fn.param_names.push_back(fmt::format("input{}", inputs.size() - 1));
   }
   f.builder->origins.resize(fn.values.size());
-  const size_t replays = std::min(line_->replays.size(), statements.size()), first = statements.size() - replays;
+  const size_t replays = std::min(line_->replays.size(), statements.size()),
+               first = statements.size() - replays;
   for (size_t i = 0; i < replays; ++i) {
     for (const auto& [name, value] : line_->replays[i]) f.locals[name] = value;
     exec(f, statements[first + i]);
@@ -104,7 +106,8 @@ std::optional<Elaborated> Elaborator::run_decode() {
   return run();
 }
 
-std::optional<ElaboratedLine> elaborate_line(const Modules& modules, const Options& options, const Line& line, diag::Engine& diags) {
+std::optional<ElaboratedLine> elaborate_line(const Modules& modules, const Options& options, const Line& line,
+                                             diag::Engine& diags) {
   if (modules.size() == 0) return {};
   ElaboratedLine out;
   auto elaborated = Elaborator(modules, options, diags).run_line(line, out);
@@ -113,7 +116,8 @@ std::optional<ElaboratedLine> elaborate_line(const Modules& modules, const Optio
   return out;
 }
 
-std::optional<Elaborated> elaborate_decode(const Modules& modules, const Options& options, diag::Engine& diags) {
+std::optional<Elaborated> elaborate_decode(const Modules& modules, const Options& options,
+                                           diag::Engine& diags) {
   if (modules.size() == 0) return {};
   return Elaborator(modules, options, diags).run_decode();
 }

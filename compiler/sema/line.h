@@ -1,8 +1,9 @@
 // line — parts of a file: one line of an interactive session, or the decode phase alone
 //
-// A line is a script that finds the names of the lines before it. Numbers, strings and lists of them are static values
-// and are kept as they are. What a run computed becomes an input of the next line's "main". Layers live as long as one
-// elaboration, so the statements that made them are elaborated again; they leave no work behind.
+// A line is a script that finds the names of the lines before it. Numbers, strings and lists of them are
+// static values and are kept as they are. What a run computed becomes an input of the next line's "main".
+// Layers live as long as one elaboration, so the statements that made them are elaborated again; they leave
+// no work behind.
 #pragma once
 #include <map>
 #include <optional>
@@ -20,8 +21,8 @@ using Names = std::map<std::string, Value, std::less<>>;
 struct Line {
   Names names;                     // as the lines before left them
   std::vector<plan::Type> inputs;  // of "main"
-  /// One entry for each of the last statements of the file, which run before all others: the static names where each
-  /// of them stood.
+  /// One entry for each of the last statements of the file, which run before all others: the static names
+  /// where each of them stood.
   std::vector<Names> replays;
 };
 
@@ -36,9 +37,11 @@ struct ElaboratedLine {
 };
 
 /// Nothing when errors were reported.
-std::optional<ElaboratedLine> elaborate_line(const Modules& modules, const Options& options, const Line& line, diag::Engine& diags);
+std::optional<ElaboratedLine> elaborate_line(const Modules& modules, const Options& options, const Line& line,
+                                             diag::Engine& diags);
 
 /// As `elaborate`, without the prefill of the model: for plans of decode.
-std::optional<Elaborated> elaborate_decode(const Modules& modules, const Options& options, diag::Engine& diags);
+std::optional<Elaborated> elaborate_decode(const Modules& modules, const Options& options,
+                                           diag::Engine& diags);
 
 }  // namespace skdsl::sema

@@ -4,7 +4,8 @@
 
 namespace skdsl::source {
 
-/// While it lives, `Sources::read` of this path gives this text instead of what is on disk. One for each path.
+/// While it lives, `Sources::read` of this path gives this text instead of what is on disk. One for each
+/// path.
 class Overlay {
  public:
   Overlay(std::string path, std::string text);

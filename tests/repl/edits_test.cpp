@@ -11,7 +11,8 @@ namespace {
 
 /// A layer with this body.
 std::string layer(const std::string& body) {
-  return "layer Block(i: int) {\n  norm = RmsNorm(8)[2]\n\n  forward(h: act[T, 8]) -> act[T, 8] {\n" + body + "    return h\n  }\n}\n";
+  return "layer Block(i: int) {\n  norm = RmsNorm(8)[2]\n\n  forward(h: act[T, 8]) -> act[T, 8] {\n" + body +
+         "    return h\n  }\n}\n";
 }
 
 const std::string kTwo = layer(
@@ -67,17 +68,25 @@ TEST(Edits, MergeJoinsNeighbours) {
 TEST(Edits, MergeInTheOtherOrderTakesTheFirstName) {
   const auto got = merge(kTwo, "b_{i}", "a_{i}");
   ASSERT_TRUE(got) << got.error().message;
-  EXPECT_NE(got->find("superkernel \"b_{i}\" (feed-sync-all = 1) when on <\n      x = norm[0](h)  // kept"), std::string::npos) << *got;
+  EXPECT_NE(got->find("superkernel \"b_{i}\" (feed-sync-all = 1) when on <\n      x = norm[0](h)  // kept"),
+            std::string::npos)
+      << *got;
   EXPECT_EQ(got->find("a_{i}"), std::string::npos);
 }
 
 TEST(Edits, MergeRenamesWhereSomethingStandsBetween) {
-  const auto got = merge(layer("    superkernel \"a\" <\n      x = relu(h)\n    >\n    k = abs(x)\n    superkernel \"b\" (stream-fusion = 1) <\n      h = relu(k)\n    >\n"), "a", "b");
-  expect_text(got, "    superkernel \"a\" (stream-fusion = 1) <\n      x = relu(h)\n    >\n    k = abs(x)\n    superkernel \"a\" (stream-fusion = 1) <\n      h = relu(k)\n    >\n");
+  const auto got = merge(layer("    superkernel \"a\" <\n      x = relu(h)\n    >\n    k = abs(x)\n    "
+                               "superkernel \"b\" (stream-fusion = 1) <\n      h = relu(k)\n    >\n"),
+                         "a", "b");
+  expect_text(got,
+              "    superkernel \"a\" (stream-fusion = 1) <\n      x = relu(h)\n    >\n    k = abs(x)\n    "
+              "superkernel \"a\" (stream-fusion = 1) <\n      h = relu(k)\n    >\n");
 }
 
 TEST(Edits, MergeRefusesOptionsThatDisagree) {
-  const auto got = merge(layer("    superkernel \"a\" (stream-fusion = 0) <\n      x = relu(h)\n    >\n    superkernel \"b\" (stream-fusion = 1) <\n      h = relu(x)\n    >\n"), "a", "b");
+  const auto got = merge(layer("    superkernel \"a\" (stream-fusion = 0) <\n      x = relu(h)\n    >\n    "
+                               "superkernel \"b\" (stream-fusion = 1) <\n      h = relu(x)\n    >\n"),
+                         "a", "b");
   ASSERT_FALSE(got);
   EXPECT_NE(got.error().message.find("stream-fusion"), std::string::npos);
   EXPECT_FALSE(merge(kTwo, "a_0", "a_1"));
@@ -102,7 +111,8 @@ TEST(Edits, SplitStandsBeforeTheStatement) {
 }
 
 TEST(Edits, SplitTakesNamesAsReportsTellThem) {
-  const std::string three = layer("    superkernel \"a\" <\n      x = norm[0](h)\n      y = norm[1](x)\n      h = relu(y)\n    >\n");
+  const std::string three = layer(
+      "    superkernel \"a\" <\n      x = norm[0](h)\n      y = norm[1](x)\n      h = relu(y)\n    >\n");
   const auto by_path = split(three, "a", "layers.3.norm.1.rms_norm", {});
   const auto by_source = split(three, "a", "norm[1]", {});
   const auto by_line = split(three, "a", ":7", {});
@@ -111,7 +121,9 @@ TEST(Edits, SplitTakesNamesAsReportsTellThem) {
   EXPECT_EQ(*by_path, *by_source);
   EXPECT_EQ(*by_path, *by_line);
   EXPECT_EQ(*by_path, *by_operator);
-  EXPECT_NE(by_path->find("      x = norm[0](h)\n    >\n    superkernel \"a_2\" <\n      y = norm[1](x)\n"), std::string::npos) << *by_path;
+  EXPECT_NE(by_path->find("      x = norm[0](h)\n    >\n    superkernel \"a_2\" <\n      y = norm[1](x)\n"),
+            std::string::npos)
+      << *by_path;
 }
 
 TEST(Edits, SplitRefuses) {
@@ -134,13 +146,17 @@ TEST(Edits, SplitTwiceThenMergeBack) {
 TEST(Edits, MoveToTheEndOfAScopeBefore) {
   const auto got = move(kTwo, "relu", "b_0", {});
   ASSERT_TRUE(got) << got.error().message;
-  EXPECT_NE(got->find("      h = norm[1](y)\n      z = relu(h)  // outside\n    >\n    return h\n"), std::string::npos) << *got;
+  EXPECT_NE(got->find("      h = norm[1](y)\n      z = relu(h)  // outside\n    >\n    return h\n"),
+            std::string::npos)
+      << *got;
 }
 
 TEST(Edits, MoveToTheBeginningOfAScopeBehind) {
   const auto got = move(kTwo, "sigmoid", "b_0", {});
   ASSERT_TRUE(got) << got.error().message;
-  EXPECT_NE(got->find("when on <\n      // above the sigmoid\n      y = sigmoid(x)\n      h = norm[1](y)\n"), std::string::npos) << *got;
+  EXPECT_NE(got->find("when on <\n      // above the sigmoid\n      y = sigmoid(x)\n      h = norm[1](y)\n"),
+            std::string::npos)
+      << *got;
 }
 
 TEST(Edits, MoveRefusesWhatIsThereAlready) {
@@ -167,9 +183,12 @@ TEST(Edits, OptionsAreSetChangedAndTakenAway) {
     const size_t at = text->find(std::string("superkernel \"") + name);
     return text->substr(at, text->find('\n', at) - at);
   };
-  EXPECT_EQ(header(set_option(kTwo, "a_0", "stream-fusion", "1"), 'a'), "superkernel \"a_{i}\" (stream-fusion = 1) when on <");
-  EXPECT_EQ(header(set_option(kTwo, "b_0", "feed-sync-all", "0"), 'b'), "superkernel \"b_{i}\" (feed-sync-all = 0) when on <");
-  EXPECT_EQ(header(set_option(kTwo, "b_0", "strict-scope-check", "bypass"), 'b'), "superkernel \"b_{i}\" (feed-sync-all = 1, strict-scope-check = \"bypass\") when on <");
+  EXPECT_EQ(header(set_option(kTwo, "a_0", "stream-fusion", "1"), 'a'),
+            "superkernel \"a_{i}\" (stream-fusion = 1) when on <");
+  EXPECT_EQ(header(set_option(kTwo, "b_0", "feed-sync-all", "0"), 'b'),
+            "superkernel \"b_{i}\" (feed-sync-all = 0) when on <");
+  EXPECT_EQ(header(set_option(kTwo, "b_0", "strict-scope-check", "bypass"), 'b'),
+            "superkernel \"b_{i}\" (feed-sync-all = 1, strict-scope-check = \"bypass\") when on <");
   EXPECT_EQ(header(set_option(kTwo, "b_0", "feed-sync-all", ""), 'b'), "superkernel \"b_{i}\" when on <");
   EXPECT_FALSE(set_option(kTwo, "a_0", "feed-sync-all", ""));
 }
@@ -177,7 +196,8 @@ TEST(Edits, OptionsAreSetChangedAndTakenAway) {
 TEST(Edits, StreamsAndCoresWrapChangeAndUnwrap) {
   auto wrapped = set_stream(kTwo, "b_0", "side");
   ASSERT_TRUE(wrapped);
-  EXPECT_NE(wrapped->find("    stream \"side\" when on {\n      superkernel \"b_{i}\""), std::string::npos) << *wrapped;
+  EXPECT_NE(wrapped->find("    stream \"side\" when on {\n      superkernel \"b_{i}\""), std::string::npos)
+      << *wrapped;
   auto other = set_stream(*wrapped, "b_0", "aside");
   ASSERT_TRUE(other);
   EXPECT_NE(other->find("stream \"aside\" when on {"), std::string::npos);
@@ -199,7 +219,10 @@ TEST(Edits, StreamsAndCoresWrapChangeAndUnwrap) {
 TEST(Edits, PrefetchesComeAndGo) {
   auto with = set_prefetch(kTwo, "b_0", "norm[1].gamma", "x", "4KiB");
   ASSERT_TRUE(with) << with.error().message;
-  EXPECT_NE(with->find("when on <\n      prefetch norm[1].gamma after x max 4KiB when on\n      h = norm[1](y)\n"), std::string::npos) << *with;
+  EXPECT_NE(
+      with->find("when on <\n      prefetch norm[1].gamma after x max 4KiB when on\n      h = norm[1](y)\n"),
+      std::string::npos)
+      << *with;
   auto without = set_prefetch(*with, "b_0", "norm[1].gamma", "", "");
   ASSERT_TRUE(without);
   EXPECT_EQ(*without, *formatted(kTwo));
@@ -215,9 +238,13 @@ TEST(Edits, UnknownNamesGetANearOne) {
 TEST(Edits, BrokenFilesAreNotEdited) { EXPECT_FALSE(drop("layer X( {", "a")); }
 
 TEST(Input, BracketsAndBlocksAskForMore) {
-  for (const char* whole : {"x = 1", ":merge a b", ":split a at attn[", "f(1)", "superkernel \"a\" < x = 1 >", "superkernel \"a\" when (n > 2) <\n  x = 1\n>", "x = a < b", "x = \"(\"", "// (", ")"})
+  for (const char* whole :
+       {"x = 1", ":merge a b", ":split a at attn[", "f(1)", "superkernel \"a\" < x = 1 >",
+        "superkernel \"a\" when (n > 2) <\n  x = 1\n>", "x = a < b", "x = \"(\"", "// (", ")"})
     EXPECT_FALSE(needs_more(whole)) << whole;
-  for (const char* part : {"f(", "fn f(x: int) {", "x = [1,", "superkernel \"a\" <", "superkernel \"a\" when c <\n y = a\n", "layer L() {\n superkernel \"a\" <\n x = 1\n >\n", "superkernel \"a\""})
+  for (const char* part :
+       {"f(", "fn f(x: int) {", "x = [1,", "superkernel \"a\" <", "superkernel \"a\" when c <\n y = a\n",
+        "layer L() {\n superkernel \"a\" <\n x = 1\n >\n", "superkernel \"a\""})
     EXPECT_TRUE(needs_more(part)) << part;
 }
 

@@ -1,5 +1,6 @@
-// Random sequences of commands: whatever is asked, the session stays usable, a refused change changes nothing, every model in
-// between compiles, and undoing all of it gives the identical plan. 1,000 commands with SKDSL_SOAK=1.
+// Random sequences of commands: whatever is asked, the session stays usable, a refused change changes
+// nothing, every model in between compiles, and undoing all of it gives the identical plan. 1,000 commands
+// with SKDSL_SOAK=1.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,21 +22,39 @@ class Commands {
   std::string next() {
     switch (pick(16)) {
       case 0:
-      case 1: return ":merge " + scope() + " " + scope();
+      case 1:
+        return ":merge " + scope() + " " + scope();
       case 2:
-      case 3: return ":split " + scope() + " at " + op();
-      case 4: return ":move " + op() + " to " + scope();
-      case 5: return ":drop " + scope();
-      case 6: return ":option " + scope() + " " + option();
-      case 7: return ":stream " + scope() + " " + one({"none", "1", "2", "side"});
-      case 8: return ":cores " + scope() + " " + one({"none", "aic=8", "aiv=16", "aic=4 aiv=8", "aic=0", "aic=n"});
-      case 9: return ":prefetch " + scope() + " " + one({"ffn[0].down", "attn[1].q_a", "nothing", "moe"}) + " " + one({"none", "after attn[0].o_proj.out max 1MiB", "after x"});
-      case 10: return ":undo";
-      case 11: return ":redo";
-      case 12: return ":set " + one({"enable_multi_streams=2", "enable_multi_streams", "target.cann=8.0", "target.cann", "enable_prefetch=false", "no_key=1", "num_layers=1"});
-      case 13: return ":batch " + one({"1", "2", "3", "0", "x"});
-      case 14: return one({":scopes", ":diff", ":explain", ":scope " + scope(), ":plan " + scope(), ":help", ":names", ":set", ":mode"});
-      default: return one({":merge", ":nothing", ":split a b c d", "x = 1", "y = (", "fn f(", ":option " + scope() + " =", ":explain SK306", "z = unknown_name"});
+      case 3:
+        return ":split " + scope() + " at " + op();
+      case 4:
+        return ":move " + op() + " to " + scope();
+      case 5:
+        return ":drop " + scope();
+      case 6:
+        return ":option " + scope() + " " + option();
+      case 7:
+        return ":stream " + scope() + " " + one({"none", "1", "2", "side"});
+      case 8:
+        return ":cores " + scope() + " " + one({"none", "aic=8", "aiv=16", "aic=4 aiv=8", "aic=0", "aic=n"});
+      case 9:
+        return ":prefetch " + scope() + " " + one({"ffn[0].down", "attn[1].q_a", "nothing", "moe"}) + " " +
+               one({"none", "after attn[0].o_proj.out max 1MiB", "after x"});
+      case 10:
+        return ":undo";
+      case 11:
+        return ":redo";
+      case 12:
+        return ":set " + one({"enable_multi_streams=2", "enable_multi_streams", "target.cann=8.0",
+                              "target.cann", "enable_prefetch=false", "no_key=1", "num_layers=1"});
+      case 13:
+        return ":batch " + one({"1", "2", "3", "0", "x"});
+      case 14:
+        return one({":scopes", ":diff", ":explain", ":scope " + scope(), ":plan " + scope(), ":help",
+                    ":names", ":set", ":mode"});
+      default:
+        return one({":merge", ":nothing", ":split a b c d", "x = 1", "y = (", "fn f(",
+                    ":option " + scope() + " =", ":explain SK306", "z = unknown_name"});
     }
   }
 
@@ -51,7 +70,9 @@ class Commands {
     return names.empty() || pick(8) == 0 ? one({"rms_norm", "matmul", ":80", "add"}) : one(names);
   }
   std::string option() {
-    return one({"stream-fusion=1", "early-start=0", "preload-code=none", "split-mode=2", "debug-sync-all=1", "strict-scope-check=abort", "feed-sync-all=0", "feed-sync-all", "nothing=1", "split-mode=99"});
+    return one({"stream-fusion=1", "early-start=0", "preload-code=none", "split-mode=2", "debug-sync-all=1",
+                "strict-scope-check=abort", "feed-sync-all=0", "feed-sync-all", "nothing=1",
+                "split-mode=99"});
   }
 
   Repl& repl_;

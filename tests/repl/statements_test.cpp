@@ -28,17 +28,22 @@ TEST(Statements, HostValuesOfARunAreKept) {
 
 TEST(Statements, DefinitionsServeLaterLines) {
   expect_out("fn double(x: f32[N]) -> f32[N] {\n  return x * 2\n}\ndouble(f32([1, 4]))\n", "f32[2] [2, 8]\n");
-  expect_out("fn f(x: int) -> int { return x + 1 }\nf(1)\nfn f(x: int) -> int { return x + 10 }\nf(1)\n", "2\n11\n");
+  expect_out("fn f(x: int) -> int { return x + 1 }\nf(1)\nfn f(x: int) -> int { return x + 10 }\nf(1)\n",
+             "2\n11\n");
 }
 
 TEST(Statements, LayersAndTheirStatesLiveOn) {
   const std::string counter =
-      "layer Counter() {\n  state n: f32[1]\n  forward(x: f32[1]) -> f32[1] {\n    n = n + x\n    return n + 0\n  }\n}\n";
-  expect_out(counter + "c = Counter()\nc(f32([2]))\nc(f32([3]))\nd = Counter()\nd(f32([1]))\nc(f32([1]))\n", "f32[1] [2]\nf32[1] [5]\nf32[1] [1]\nf32[1] [6]\n");
+      "layer Counter() {\n  state n: f32[1]\n  forward(x: f32[1]) -> f32[1] {\n    n = n + x\n    return n + "
+      "0\n  }\n}\n";
+  expect_out(counter + "c = Counter()\nc(f32([2]))\nc(f32([3]))\nd = Counter()\nd(f32([1]))\nc(f32([1]))\n",
+             "f32[1] [2]\nf32[1] [5]\nf32[1] [1]\nf32[1] [6]\n");
 }
 
 TEST(Statements, WeightsAreTheSameInEveryLine) {
-  const CommandResult r = lines("layer L() {\n  weight w: f32[2]\n  forward(x: f32[2]) -> f32[2] {\n    return x * w\n  }\n}\nl = L()\na = l(f32([1, 1]))\nb = l(f32([1, 1]))\na - b\nl.w - a\n");
+  const CommandResult r = lines(
+      "layer L() {\n  weight w: f32[2]\n  forward(x: f32[2]) -> f32[2] {\n    return x * w\n  }\n}\nl = "
+      "L()\na = l(f32([1, 1]))\nb = l(f32([1, 1]))\na - b\nl.w - a\n");
   EXPECT_EQ(r.exit, 0) << r.err;
   EXPECT_EQ(r.out, "f32[2] [0, 0]\nf32[2] [0, 0]\n");
 }
@@ -70,7 +75,8 @@ TEST(Statements, PipedScriptsEndAtTheFirstError) {
 }
 
 TEST(Statements, TheNoteOfALayerThatIsNotKept) {
-  const CommandResult r = lines("layer L() {\n  forward(x: f32[1]) -> f32[1] {\n    return x\n  }\n}\nm, y = L(), f32([1]) + 1\ny\n");
+  const CommandResult r = lines(
+      "layer L() {\n  forward(x: f32[1]) -> f32[1] {\n    return x\n  }\n}\nm, y = L(), f32([1]) + 1\ny\n");
   EXPECT_EQ(r.exit, 0) << r.err;
   EXPECT_EQ(r.out, "f32[1] [2]\n");
   EXPECT_NE(r.err.find("`m` is not kept"), std::string::npos) << r.err;

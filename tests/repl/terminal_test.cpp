@@ -1,5 +1,5 @@
-// The session on real terminals, driven through tmux: a whole piece of work on longcat.sk, dumb terminals, no colour, 40
-// columns, a locale without UTF-8, Ctrl-C and Ctrl-D at any time.
+// The session on real terminals, driven through tmux: a whole piece of work on longcat.sk, dumb terminals, no
+// colour, 40 columns, a locale without UTF-8, Ctrl-C and Ctrl-D at any time.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -45,9 +45,12 @@ class Terminal {
   Terminal(const std::string& environment, const std::string& args, int columns = 100) {
     static int count = 0;
     socket_ = "skdsl-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
-    const std::string run = "env XDG_STATE_HOME=" + quoted(folder_ / "state") + " XDG_CONFIG_HOME=" + quoted(folder_ / "config") + " " + environment + " " + quoted(SKDSL_PROGRAM) +
-                            " repl " + args + "; echo \"exit $?\"; sleep 600";
-    const Output made = shell("tmux -L " + socket_ + " -f /dev/null new-session -d -x " + std::to_string(columns) + " -y 60 " + quoted(run) + " \\; set-option -g history-limit 5000");
+    const std::string run = "env XDG_STATE_HOME=" + quoted(folder_ / "state") +
+                            " XDG_CONFIG_HOME=" + quoted(folder_ / "config") + " " + environment + " " +
+                            quoted(SKDSL_PROGRAM) + " repl " + args + "; echo \"exit $?\"; sleep 600";
+    const Output made =
+        shell("tmux -L " + socket_ + " -f /dev/null new-session -d -x " + std::to_string(columns) +
+              " -y 60 " + quoted(run) + " \\; set-option -g history-limit 5000");
     EXPECT_EQ(made.status, 0) << made.text;
   }
   ~Terminal() { shell("tmux -L " + socket_ + " kill-server"); }
@@ -58,7 +61,9 @@ class Terminal {
     type(text);
     key("Enter");
   }
-  std::string screen(bool colours = false) const { return shell("tmux -L " + socket_ + " capture-pane -p -S -3000" + (colours ? " -e" : "")).text; }
+  std::string screen(bool colours = false) const {
+    return shell("tmux -L " + socket_ + " capture-pane -p -S -3000" + (colours ? " -e" : "")).text;
+  }
 
   /// Waits until `text` stands on the screen `times` times.
   bool sees(const std::string& text, size_t times = 1) const {
@@ -139,10 +144,12 @@ TEST(Terminal, AWholePieceOfWork) {
   t.key("C-d");
   ASSERT_TRUE(t.sees("exit 0"));
   const std::string weights = source_path("examples/longcat-adder");
-  const CommandResult run = run_command({"run", saved, "--mode", "ge_graph", "--weights", weights, "--prompt", "27+58="});
+  const CommandResult run =
+      run_command({"run", saved, "--mode", "ge_graph", "--weights", weights, "--prompt", "27+58="});
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(run.out, "85\n");
-  const CommandResult verified = run_command({"verify", saved, "--weights", weights, "--prompt", "27+58=", "--threads", "1"});
+  const CommandResult verified =
+      run_command({"verify", saved, "--weights", weights, "--prompt", "27+58=", "--threads", "1"});
   EXPECT_EQ(verified.exit, 0) << verified.out << verified.err;
   EXPECT_NE(verified.out.find("verdict: verified"), std::string::npos);
   EXPECT_EQ(run_command({"fmt", "--check", saved}).exit, 0);
@@ -207,7 +214,8 @@ TEST(Terminal, ColoursOnlyWhereTheyAreWanted) {
 
 TEST(Terminal, FortyColumnsAndOtherLocales) {
   NEED_TMUX();
-  for (const char* environment : {"TERM=xterm LC_ALL=C.UTF-8", "TERM=xterm LC_ALL=C", "TERM=dumb LC_ALL=C", "TERM=vt100 LC_ALL=C.UTF-8"}) {
+  for (const char* environment : {"TERM=xterm LC_ALL=C.UTF-8", "TERM=xterm LC_ALL=C", "TERM=dumb LC_ALL=C",
+                                  "TERM=vt100 LC_ALL=C.UTF-8"}) {
     SCOPED_TRACE(environment);
     Terminal t(environment, quoted(kModel), 40);
     ASSERT_TRUE(t.sees("sk>"));
