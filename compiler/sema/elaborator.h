@@ -8,6 +8,7 @@
 
 #include "compiler/ops/infer.h"
 #include "compiler/sema/elaborate.h"
+#include "compiler/sema/line.h"
 #include "compiler/sema/value.h"
 
 namespace skdsl::sema {
@@ -81,6 +82,9 @@ class Elaborator {
  public:
   Elaborator(const Modules& modules, const Options& options, diag::Engine& diags);
   std::optional<Elaborated> run();
+  /// The file's script is a line of a session; what it leaves goes to `out`.
+  std::optional<Elaborated> run_line(const Line& line, ElaboratedLine& out);
+  std::optional<Elaborated> run_decode();
 
  private:
   // ---- config.cpp
@@ -215,6 +219,8 @@ class Elaborator {
   void build_model(ast::NodeId model);
   void build_root_phase(Instance* model, ast::NodeId phase, std::string_view word);
   void build_script();
+  void begin_line(Frame& f, std::vector<ast::NodeId>& statements);
+  void end_line(Frame& f);
   void check_function(ast::NodeId fn);
   plan::Function& new_function(const std::string& name, plan::Phase phase, Span span);
   Value step_param(Builder& b, const std::string& name,
@@ -282,6 +288,9 @@ class Elaborator {
   std::deque<Instance> instances_;
   std::unordered_map<std::string, plan::Type> weight_types_;  // weights and consts
   std::unordered_map<std::string, plan::Type> state_types_;
+  const Line* line_ = nullptr;        // of a session
+  ElaboratedLine* line_out_ = nullptr;
+  bool decode_only_ = false;
   std::set<std::string> rebound_states_;
   std::set<plan::SymbolId> unbacked_;
 

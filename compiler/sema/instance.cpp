@@ -188,7 +188,7 @@ void Elaborator::declare_weight(Instance* self, NodeId node) {
     w.sources.push_back(std::move(row));
     return true;
   };
-  if (!from) {
+  if (!from || decode_only_) {  // a plan alone reads no checkpoint
     w.sources.push_back({join_path(self->prefix, name)});
   } else {
     const NodeId expr = a.child(from, 0);

@@ -165,6 +165,7 @@ void Elaborator::build_model(NodeId model) {
       instantiate(f, {0, model}, {}, draft ? std::string(a.text(model)) : "", "", a.name_span(model));
   if (!instance) return;
   for (const std::string_view word : {"prefill", "decode"}) {
+    if (decode_only_ && word == "prefill") continue;
     NodeId phase = phase_node(*instance, word);
     if (!phase) phase = phase_node(*instance, "forward");
     if (!phase) {
@@ -185,13 +186,18 @@ void Elaborator::build_script() {
   Frame f;
   f.builder = &b;
   f.is_script = true;
-  for (const NodeId s : m.script) {
+  std::vector<NodeId> statements = m.script;
+  if (line_) begin_line(f, statements);
+  for (const NodeId s : statements) {
     if (ast::group(m.ast.kind(s)) == ast::Group::Decl) {
       report(m.ast.span(s), diag::Id::Misplaced,
              fmt::format("{} stands at top level", ast::name(m.ast.kind(s))));
       continue;
     }
-    exec(f, s);
+    if (line_ && m.ast.kind(s) == Kind::ExprStmt)
+      line_out_->shown = eval(f, m.ast.child(s, 0));
+    else
+      exec(f, s);
     if (f.returned) {
       report(m.ast.span(s), diag::Id::Misplaced, "`return` stands outside a function");
       break;
@@ -199,6 +205,7 @@ void Elaborator::build_script() {
     if (work_reported_) break;
   }
   f.result = Value::none();
+  if (line_) end_line(f);
   finish_function(f, m.ast.span(m.ast.root));
   out_.has_script = true;
 }

@@ -10,9 +10,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 
+#include "compiler/source/overlay.h"
 #include "runtime/base/assert.h"
 
 namespace skdsl::source {
@@ -58,6 +61,22 @@ std::optional<size_t> first_invalid_utf8(std::string_view text) {
   return {};
 }
 
+/// The overlays by path. Files are read by several threads.
+struct Overlays {
+  std::mutex mutex;
+  std::map<std::string, std::string> texts;
+};
+Overlays& overlays() {
+  static Overlays all;
+  return all;
+}
+
+std::optional<std::string> overlaid(const std::string& path) {
+  const std::lock_guard lock(overlays().mutex);
+  const auto it = overlays().texts.find(path);
+  return it == overlays().texts.end() ? std::nullopt : std::optional(it->second);
+}
+
 std::string place(std::string_view text, size_t at) {
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
   const size_t start = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
@@ -67,7 +86,18 @@ std::string place(std::string_view text, size_t at) {
 
 }  // namespace
 
+Overlay::Overlay(std::string path, std::string text) : path_(std::move(path)) {
+  const std::lock_guard lock(overlays().mutex);
+  overlays().texts[path_] = std::move(text);
+}
+
+Overlay::~Overlay() {
+  const std::lock_guard lock(overlays().mutex);
+  overlays().texts.erase(path_);
+}
+
 Expected<uint32_t> Sources::read(const std::string& path) {
+  if (auto text = overlaid(path)) return add(path, std::move(*text));
   struct stat info {};
   if (path.find('\0') != std::string::npos) return fail_environment("a file name holds a NUL byte");
   if (::stat(path.c_str(), &info) != 0) {
