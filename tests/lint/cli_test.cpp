@@ -227,7 +227,7 @@ TEST_F(LintCommand, GithubAndJunit) {
   const std::string github = lint({"--format", "github", folder_ / "a"}).out;
   EXPECT_NE(github.find("::error file="), std::string::npos) << github;
   EXPECT_NE(github.find("::notice file="), std::string::npos) << github;
-  EXPECT_NE(github.find(",line=5,"), std::string::npos) << github;
+  EXPECT_NE(github.find(",line=6,"), std::string::npos) << github;
   EXPECT_EQ(std::count(github.begin(), github.end(), '\n'), 2) << github;
   const std::string junit = lint({"--format", "junit", folder_ / "a"}).out;
   EXPECT_TRUE(
