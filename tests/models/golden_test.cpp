@@ -167,6 +167,8 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
     LogitsRun captured = run("npugraph_ex", threads);
     captured.more = {"--set", "npugraph_ex.static_kernel_compile=true", "--set", "npugraph_ex.super_kernel_optimize=true"};
     EXPECT_EQ(logits_text(captured), reference) << "captured super kernels, threads " << threads;
+    captured.more.insert(captured.more.end(), {"--jit", "off"});
+    EXPECT_EQ(logits_text(captured), reference) << "captured super kernels in the plan executor, threads " << threads;
     // ge_graph is machine code by default, here from the cache of the runs before.
     for (const std::vector<std::string>& more : {std::vector<std::string>{"--jit", "off"}, {"--jit", "off", "--superkernel", "off"}, {"--static-kernels"}}) {
       LogitsRun other = run("ge_graph", threads);
