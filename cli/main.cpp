@@ -1,4 +1,5 @@
 // skdsl — the command line program
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,6 +20,10 @@ int main(int argc, char** argv) {
     return skdsl::cli::kEnvironment;
   }
 #endif
+  // A compiler gives much memory back and soon asks for it again; returning it to the system in between costs page faults.
+  ::mallopt(M_MMAP_THRESHOLD, 64 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  ::mallopt(M_TOP_PAD, 4 << 20);
   std::ios::sync_with_stdio(false);
   skdsl::cli::Context context{.in = std::cin, .out = std::cout, .err = std::cerr};
   const char* const no_color = std::getenv("NO_COLOR");

@@ -256,6 +256,10 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
 
   passes::PassOptions& passes = p.compile.passes;
   passes.print_after = options.print_after;
+#ifdef NDEBUG
+  // Which pass was wrong is asked for with --print-after or --stop-after; everyday runs check the outcome.
+  if (passes.print_after.empty() && !options.stop_after) passes.verify = passes::PassOptions::Verify::Last;
+#endif
   passes.skip = options.skip_pass;
   if (built.exe_mode == "npugraph_ex" && !p.capture.remove_noop_ops) passes.skip.emplace_back("remove-noops");
   if (options.stop_after) passes.stop_after = static_cast<size_t>(std::max<int64_t>(*options.stop_after, 0));

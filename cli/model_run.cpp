@@ -9,6 +9,7 @@
 
 #include "cli/blank_weights.h"
 #include "cli/jit_settings.h"
+#include "cli/plan_cache.h"
 #include "cli/watch.h"
 #include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
@@ -59,6 +60,7 @@ struct RunState {
   std::optional<Prepared> prepared;
   std::optional<sema::Elaborated> compiled;
   std::unique_ptr<jit::Compiler> native;  // of the session's graphs
+  std::optional<PlanCache> plans;
   std::unique_ptr<model::Session> session;
   std::optional<model::Tokenizer> tokenizer;
   std::vector<std::vector<int32_t>> prompts;
@@ -271,7 +273,7 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   model::SessionOptions so;
   so.mode = p.compile.sema.builtins.exe_mode;
   so.threads = static_cast<uint32_t>(run.options.threads);
-  so.compile = [&run, make = graph_compiler(run.diags, p.schedule)](const plan::Program& program, const plan::GraphKey& key) {
+  so.compile = [&run, make = run.plans->graph_compiler(p.schedule)](const plan::Program& program, const plan::GraphKey& key) {
     auto schedule = make(program, key);
     if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
     return schedule;
@@ -404,6 +406,7 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
                                    {"launches_per_step", fusion.launches}}},
       {"host", Json::Object{{"load_ms", run.load_ms + run.session->timings().load_ms},
                             {"compile_ms", run.compile_ms + run.session->timings().compile_ms},
+                            {"program_from_cache", run.plans && run.plans->found()},
                             {"prefill_ms", result ? result->prefill_ms : 0.0},
                             {"decode_ms_per_token", result ? result->decode_ms_per_token : 0.0}}},
       {"diagnostics", diagnostics_of(run)}};
@@ -542,6 +545,18 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   }
   return run.diags.has_errors() ? static_cast<int>(kInputHasErrors) : 0;
 }
+
+/// Runs the top-level statements; the exit code.
+int run_script(RunState& run, std::atomic<bool>& interrupt) {
+  auto results = run.session->call("main", {});
+  if (!results) return interrupt.load() ? 130 : failed(run, results.error());
+  tell_captures(run);
+  tell_fusion(run);
+  tell_executors(run);
+  if (const int code = tell_watch(run); code != kDone) return code;
+  if (run.options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
+  return run.diags.has_errors() ? static_cast<int>(kInputHasErrors) : 0;
+}
 }  // namespace
 
 int run_model(const RunOptions& options, Context& context, std::atomic<bool>& interrupt) {
@@ -566,10 +581,12 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   const std::string& mode = run.prepared->compile.sema.builtins.exe_mode;
   if (options.jit == "on" && !options.dry && mode != "eager") {
     run.native = native_compiler(run.diags);
-    if (mode == "ge_graph") run.native->open_early();
   }
   run.prepared->compile.passes.print = pass_printer(context);
-  run.compiled = compile(run.modules, run.prepared->compile, run.diags);
+  run.plans.emplace(options.dry ? jit::ObjectCache({}) : jit::ObjectCache::standard(), run.diags);
+  run.compiled = run.plans->compile(run.modules, run.prepared->compile, [&] {
+    if (run.native && mode == "ge_graph") run.native->open_early();
+  });
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);
   if (options.mtp > 0 && run.compiled->draft.empty())
@@ -609,16 +626,11 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   if (auto ok = read_prompts(run); !ok) return failed(run, ok.error());
   run.load_ms = ms_since(load_started);
   if (auto ok = load(run, interrupt); !ok) return failed(run, ok.error());
-  if (!run.compiled->has_script) return generate(run, interrupt);
-
-  auto results = run.session->call("main", {});
-  if (!results) return interrupt.load() ? 130 : failed(run, results.error());
-  tell_captures(run);
-  tell_fusion(run);
-  tell_executors(run);
-  if (const int code = tell_watch(run); code != kDone) return code;
-  if (options.json) run.context.out << to_json(report_json(run, nullptr, {}), 1) << '\n';
-  return run.diags.has_errors() ? static_cast<int>(kInputHasErrors) : 0;
+  const int code = run.compiled->has_script ? run_script(run, interrupt) : generate(run, interrupt);
+  const size_t told = run.diags.all().size();
+  run.plans->keep(*run.compiled);
+  report(run.diags, context, told);
+  return code;
 }
 
 }  // namespace skdsl::cli

@@ -49,7 +49,7 @@ void plan(const Snapshot& s, Unit& unit) {
   if (unit.mode == "npugraph_ex") return record(s, unit);
   // Scheduling specialises the function with these passes again, to the same graph.
   passes::PassOptions quick_passes = options.passes;
-  quick_passes.verify = false;
+  quick_passes.verify = passes::PassOptions::Verify::Never;
   quick_passes.skip.insert(quick_passes.skip.end(), {"fold-constants", "remove-noops", "dead-code"});
   auto elaborated = sema::elaborate_decode(modules, options.sema, unit.diags);
   if (!elaborated || !passes::run(elaborated->program, quick_passes, unit.diags)) return;

@@ -66,7 +66,7 @@ std::unique_ptr<ModeView> view(const sema::Modules& modules, const std::string& 
     for (const Op& op : f.ops)
       if (op.code == Opcode::Call && !op.path.empty()) out->calls.emplace(op.path, op.loc);
   passes::PassOptions passes = options.passes;
-  passes.verify = false;
+  passes.verify = passes::PassOptions::Verify::Never;
   passes.stop_after = 1;
   if (!passes::run(elaborated->program, passes, diags)) return out;
   out->elaborated = std::move(elaborated);

@@ -15,7 +15,8 @@ Dim Copier::dim(const Dim& d) const {
 
 Type Copier::type(const Type& t) const {
   Type out = t;
-  for (Dim& d : out.dims) d = dim(d);
+  if (!symbols_.empty())
+    for (Dim& d : out.dims) d = dim(d);
   return out;
 }
 
@@ -23,6 +24,7 @@ Attr Copier::attr(const Attr& a) const {
   if (const auto* d = std::get_if<Dim>(&a)) return dim(*d);
   if (const auto* list = std::get_if<std::vector<Dim>>(&a)) {
     std::vector<Dim> out;
+    out.reserve(list->size());
     for (const Dim& d : *list) out.push_back(dim(d));
     return out;
   }
@@ -30,9 +32,7 @@ Attr Copier::attr(const Attr& a) const {
 }
 
 void Copier::see(ValueId v) {
-  for (const Dim& d : from_.values[v].type.dims)
-    if (!d.is_constant())
-      for (const SymbolId s : d.symbols()) seen_.insert(s);
+  for (const Dim& d : from_.values[v].type.dims) d.each_symbol([&](SymbolId s) { seen_.insert(s); });
 }
 
 void Copier::become(ValueId v, ValueId now) {
@@ -57,6 +57,9 @@ void Copier::copy_args(const std::vector<ValueId>& args, RegionId into) {
 OpId Copier::copy_op(const Op& op, RegionId into, int depth) {
   Op copy;
   copy.code = op.code;
+  copy.operands.reserve(op.operands.size());
+  copy.attrs.reserve(op.attrs.size());
+  copy.results.reserve(op.results.size());
   for (const ValueId v : op.operands) copy.operands.push_back(mapped(v));
   for (const Attr& a : op.attrs) copy.attrs.push_back(attr(a));
   copy.context = context(op.context);
@@ -99,7 +102,10 @@ void Copier::copy_function() {
   to_.param_names = from_.param_names;
   to_.fixed = from_.fixed;
   to_.loc = from_.loc;
+  to_.values.reserve(from_.values.size());
+  to_.ops.reserve(from_.ops.size());
   to_.body = to_.add_region();
+  to_.regions[to_.body].ops.reserve(from_.regions[from_.body].ops.size());
   copy_args(from_.regions[from_.body].args, to_.body);
   copy_ops(from_.body, to_.body, 0);
   for (const Type& t : from_.results) to_.results.push_back(type(t));

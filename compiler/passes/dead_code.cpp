@@ -73,7 +73,7 @@ class Sweeper : public Copier {
   }
 
   void use(const Dim& d) {
-    for (const SymbolId s : d.symbols()) sizes_.insert(s);
+    d.each_symbol([&](SymbolId s) { sizes_.insert(s); });
   }
   /// Whether a symbol that somebody behind needs gets its value with this one.
   bool gives_size(ValueId v) const {

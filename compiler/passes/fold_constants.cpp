@@ -8,6 +8,7 @@
 //
 // A run-time size that turns out to be known (`u7 = floordiv(8, 2)`) is known in all types that mention it. Results
 // above kMaxFoldedBytes stay: they cost more to store than to compute.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -211,9 +212,14 @@ class Folder : public Copier {
     for (const Value& other : from_.values)
       if (other.type.is_tensor())
         for (const Dim& d : other.type.dims)
-          for (const SymbolId s : d.symbols())
-            if (s == *symbol) return true;
+          if (mentions(d, *symbol)) return true;
     return false;
+  }
+
+  static bool mentions(const Dim& d, SymbolId symbol) {
+    bool found = false;
+    d.each_symbol([&](SymbolId s) { found |= s == symbol; });
+    return found;
   }
 
   bool host_int(const Op& op, RegionId into, int64_t value) {
@@ -356,11 +362,31 @@ class Folder : public Copier {
   bool pool_read_ = false;
 };
 
+// Something may be known here; most functions are left as they are without being copied.
+bool may_fold(const Function& f) {
+  std::vector<uint8_t> literal(f.values.size(), 0);
+  for (const Op& op : f.ops) {
+    switch (op.code) {
+      case Opcode::If: case Opcode::HostFn: case Opcode::ToTensor: case Opcode::Item: return true;
+      case Opcode::Check:
+        if (std::get<Dim>(op.attrs[0]) == std::get<Dim>(op.attrs[1])) return true;
+        break;
+      case Opcode::Constant: literal[op.results[0]] = 1; break;
+      default: break;
+    }
+  }
+  return std::any_of(f.ops.begin(), f.ops.end(), [&](const Op& op) {
+    return op.code != Opcode::Constant && info(op.code).has(kPure) && !info(op.code).has(kStructural | kHostRead | kHostFn) &&
+           std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return v != kNone && literal[v]; });
+  });
+}
+
 }  // namespace
 
 bool fold_constants(PassContext& context) {
   bool changed = false;
   for (Function& f : context.program.functions) {
+    if (!may_fold(f)) continue;
     Function out;
     Folder folder(f, out, context);
     folder.copy_function();

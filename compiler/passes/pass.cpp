@@ -38,7 +38,8 @@ const Pass* find(std::string_view name) {
 
 bool run(plan::Program& program, const PassOptions& options, diag::Engine& diags) {
   const size_t errors = diags.errors();
-  if (options.verify && !verifies(program, "elaboration", diags)) return false;
+  const bool each = options.verify == PassOptions::Verify::Each;
+  if (each && !verifies(program, "elaboration", diags)) return false;
   size_t applied = 0;
   PassContext context{program, diags};
   for (const Pass& pass : kPasses) {
@@ -47,9 +48,9 @@ bool run(plan::Program& program, const PassOptions& options, diag::Engine& diags
     pass.run(context);
     if (diags.errors() > errors) return false;
     if (options.print && (has(options.print_after, pass.name) || has(options.print_after, "all"))) options.print(pass, program);
-    if (options.verify && !verifies(program, pass.name, diags)) return false;
+    if (each && !verifies(program, pass.name, diags)) return false;
   }
-  return true;
+  return options.verify != PassOptions::Verify::Last || verifies(program, "the last pass", diags);
 }
 
 }  // namespace skdsl::passes

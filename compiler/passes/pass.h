@@ -1,6 +1,7 @@
 // pass — what changes a program between elaboration and scheduling, and in which order
 //
-// passes.def is the one table. Every pass leaves a program that verifies; the manager checks it after each.
+// passes.def is the one table. Every pass leaves a program that verifies; the manager checks it after each, or after
+// the last.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -40,7 +41,8 @@ struct PassOptions {
   std::function<void(const Pass& pass, const plan::Program& program)> print;
   std::vector<std::string> skip;
   size_t stop_after = std::numeric_limits<size_t>::max();  // passes that still run: bisecting a wrong result
-  bool verify = true;
+  enum class Verify : uint8_t { Never, Last, Each };
+  Verify verify = Verify::Each;
 };
 
 /// Runs the table from top to bottom. False after an error: what a pass reported, or InternalVerify naming the pass

@@ -9,6 +9,7 @@
 //
 // A state is written in place, so a copy of it is not the same thing as the state: what copies stays there, and only a
 // reshape, which shows the same bytes anyway, may go.
+#include <algorithm>
 #include <cstring>
 
 #include "compiler/passes/copier.h"
@@ -44,6 +45,16 @@ class Remover : public Copier {
     for (const Op& op : from.ops) writes_ |= info(op.code).has(kInPlace);
   }
   bool changed = false;
+
+  /// Whether copying would change anything.
+  bool may_change() const {
+    return std::any_of(from_.ops.begin(), from_.ops.end(), [&](const Op& op) {
+      if (op.results.size() != 1 || op.operands.empty()) return false;
+      if (same_as(op) != kNone) return true;
+      const Op* by = op.code == Opcode::Reshape ? definer(op.operands[0]) : nullptr;
+      return by != nullptr && by->code == Opcode::Reshape;
+    });
+  }
 
  private:
   bool replace(const Op& op, RegionId into, int depth) override {
@@ -154,6 +165,7 @@ bool remove_noops(PassContext& context) {
   for (Function& f : context.program.functions) {
     Function out;
     Remover remover(f, out, context.program);
+    if (!remover.may_change()) continue;
     remover.copy_function();
     if (!remover.changed) continue;
     f = std::move(out);

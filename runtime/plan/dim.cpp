@@ -6,39 +6,54 @@
 
 namespace skdsl::plan {
 
+const Dim::Terms& Dim::terms() const {
+  static const Terms kNone;
+  return terms_ ? *terms_ : kNone;
+}
+
 Dim Dim::symbol(SymbolId id) {
   Dim d;
-  d.terms_.push_back({{id}, 1});
+  d.terms_ = std::make_shared<const Terms>(Terms{{{id}, 1}});
   return d;
 }
 
 std::optional<SymbolId> Dim::as_symbol() const {
-  if (constant_ == 0 && terms_.size() == 1 && terms_[0].coefficient == 1 && terms_[0].factors.size() == 1)
-    return terms_[0].factors[0];
+  if (!terms_ || constant_ != 0 || terms_->size() != 1) return {};
+  const Term& t = terms_->front();
+  if (t.coefficient == 1 && t.factors.size() == 1) return t.factors[0];
   return {};
 }
 
-void Dim::add_term(const Term& term) {
+void Dim::Sum::add(const Term& term) {
   if (term.coefficient == 0) return;
   if (term.factors.empty()) {
-    constant_ = static_cast<int64_t>(static_cast<uint64_t>(constant_) + static_cast<uint64_t>(term.coefficient));
+    constant = static_cast<int64_t>(static_cast<uint64_t>(constant) + static_cast<uint64_t>(term.coefficient));
     return;
   }
-  const auto it = std::lower_bound(terms_.begin(), terms_.end(), term,
-                                   [](const Term& a, const Term& b) { return a.factors < b.factors; });
-  if (it != terms_.end() && it->factors == term.factors) {
+  const auto it = std::lower_bound(terms.begin(), terms.end(), term, [](const Term& a, const Term& b) { return a.factors < b.factors; });
+  if (it != terms.end() && it->factors == term.factors) {
     it->coefficient = static_cast<int64_t>(static_cast<uint64_t>(it->coefficient) + static_cast<uint64_t>(term.coefficient));
-    if (it->coefficient == 0) terms_.erase(it);
+    if (it->coefficient == 0) terms.erase(it);
   } else {
-    terms_.insert(it, term);
+    terms.insert(it, term);
   }
 }
 
+void Dim::Sum::add(const Dim& dim) {
+  add(Term{{}, dim.constant_});
+  for (const Term& t : dim.terms()) add(t);
+}
+
+Dim Dim::Sum::done() {
+  Dim d(constant);
+  if (!terms.empty()) d.terms_ = std::make_shared<const Terms>(std::move(terms));
+  return d;
+}
+
 Dim Dim::operator+(const Dim& other) const {
-  Dim out = *this;
-  out.add_term({{}, other.constant_});
-  for (const Term& t : other.terms_) out.add_term(t);
-  return out;
+  Sum sum{constant_, terms()};
+  sum.add(other);
+  return sum.done();
 }
 
 Dim Dim::operator-(const Dim& other) const { return *this + other * Dim(-1); }
@@ -48,17 +63,17 @@ Dim Dim::operator*(const Dim& other) const {
   const auto times = [](int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   };
-  Dim out(times(constant_, other.constant_));
-  for (const Term& t : terms_) out.add_term({t.factors, times(t.coefficient, other.constant_)});
-  for (const Term& t : other.terms_) out.add_term({t.factors, times(t.coefficient, constant_)});
-  for (const Term& a : terms_)
-    for (const Term& b : other.terms_) {
+  Sum out{times(constant_, other.constant_), {}};
+  for (const Term& t : terms()) out.add(Term{t.factors, times(t.coefficient, other.constant_)});
+  for (const Term& t : other.terms()) out.add(Term{t.factors, times(t.coefficient, constant_)});
+  for (const Term& a : terms())
+    for (const Term& b : other.terms()) {
       Term t{a.factors, times(a.coefficient, b.coefficient)};
       t.factors.insert(t.factors.end(), b.factors.begin(), b.factors.end());
       std::sort(t.factors.begin(), t.factors.end());
-      out.add_term(t);
+      out.add(t);
     }
-  return out;
+  return out.done();
 }
 
 std::optional<Dim> Dim::divide_exactly(const Dim& divisor) const {
@@ -66,18 +81,18 @@ std::optional<Dim> Dim::divide_exactly(const Dim& divisor) const {
   if (divisor.is_constant()) {
     const int64_t d = divisor.constant_;
     if (d == 0 || d == -1 || constant_ % d != 0) return {};
-    Dim out(constant_ / d);
-    for (const Term& t : terms_) {
+    Sum out{constant_ / d, {}};
+    for (const Term& t : terms()) {
       if (t.coefficient % d != 0) return {};
-      out.add_term({t.factors, t.coefficient / d});
+      out.add(Term{t.factors, t.coefficient / d});
     }
-    return out;
+    return out.done();
   }
-  if (divisor.constant_ != 0 || divisor.terms_.size() != 1 || constant_ != 0) return {};
-  const Term& by = divisor.terms_[0];
+  if (divisor.constant_ != 0 || divisor.terms().size() != 1 || constant_ != 0) return {};
+  const Term& by = divisor.terms()[0];
   if (by.coefficient == -1) return {};
-  Dim out;
-  for (const Term& t : terms_) {
+  Sum out;
+  for (const Term& t : terms()) {
     if (t.coefficient % by.coefficient != 0) return {};
     Term rest{t.factors, t.coefficient / by.coefficient};
     for (const SymbolId s : by.factors) {
@@ -85,14 +100,14 @@ std::optional<Dim> Dim::divide_exactly(const Dim& divisor) const {
       if (it == rest.factors.end()) return {};
       rest.factors.erase(it);
     }
-    out.add_term(rest);
+    out.add(rest);
   }
-  return out;
+  return out.done();
 }
 
 std::optional<int64_t> Dim::evaluate(const std::function<std::optional<int64_t>(SymbolId)>& lookup) const {
   int64_t sum = constant_;
-  for (const Term& t : terms_) {
+  for (const Term& t : terms()) {
     int64_t product = t.coefficient;
     for (const SymbolId s : t.factors) {
       const auto v = lookup(s);
@@ -105,8 +120,9 @@ std::optional<int64_t> Dim::evaluate(const std::function<std::optional<int64_t>(
 
 Dim Dim::substitute(const std::function<std::optional<Dim>(SymbolId)>& lookup) const {
   if (is_constant()) return *this;
+  if (const auto s = as_symbol()) return lookup(*s).value_or(*this);
   Dim sum(constant_);
-  for (const Term& t : terms_) {
+  for (const Term& t : terms()) {
     Dim product(t.coefficient);
     for (const SymbolId s : t.factors) {
       const auto v = lookup(s);
@@ -119,7 +135,7 @@ Dim Dim::substitute(const std::function<std::optional<Dim>(SymbolId)>& lookup) c
 
 std::vector<SymbolId> Dim::symbols() const {
   std::vector<SymbolId> out;
-  for (const Term& t : terms_) out.insert(out.end(), t.factors.begin(), t.factors.end());
+  for (const Term& t : terms()) out.insert(out.end(), t.factors.begin(), t.factors.end());
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
@@ -128,7 +144,7 @@ std::vector<SymbolId> Dim::symbols() const {
 std::string Dim::text(const std::function<std::string(SymbolId)>& name) const {
   if (is_constant()) return std::to_string(constant_);
   std::string out;
-  for (const Term& t : terms_) {
+  for (const Term& t : terms()) {
     auto c = static_cast<uint64_t>(t.coefficient);
     if (t.coefficient < 0) {
       out += '-';

@@ -3,10 +3,11 @@
 //   T            rows of a step           T * 4 + 1      a sum of monomials
 //
 // Symbols are interned strings (see SymbolTable in program.h). Polynomials are kept in one normal form, so equal
-// polynomials compare equal.
+// polynomials compare equal. A program holds the same few in many places: copies share their terms.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ class Dim {
   Dim(int64_t constant) : constant_(constant) {}  // NOLINT: integers are dims
   static Dim symbol(SymbolId id);
 
-  bool is_constant() const { return terms_.empty(); }
+  bool is_constant() const { return terms_ == nullptr; }
   /// The value; only for constants.
   int64_t constant() const { return constant_; }
   /// The symbol when the dim is exactly one symbol.
@@ -38,11 +39,26 @@ class Dim {
   /// Symbols that `lookup` knows are replaced.
   Dim substitute(const std::function<std::optional<Dim>(SymbolId)>& lookup) const;
   std::vector<SymbolId> symbols() const;
+  /// Calls `visit` with the factors and the coefficient of each term; the constant is not one.
+  template <class Visit>
+  void each_term(const Visit& visit) const {
+    if (terms_)
+      for (const Term& t : *terms_) visit(t.factors, t.coefficient);
+  }
+  /// Calls `visit` with each symbol, once for every place where it stands.
+  template <class Visit>
+  void each_symbol(const Visit& visit) const {
+    if (terms_)
+      for (const Term& t : *terms_)
+        for (const SymbolId s : t.factors) visit(s);
+  }
 
   /// As printed in plans: "T*4+1"; `name` gives a symbol's name.
   std::string text(const std::function<std::string(SymbolId)>& name) const;
 
-  friend bool operator==(const Dim&, const Dim&) = default;
+  friend bool operator==(const Dim& a, const Dim& b) {
+    return a.constant_ == b.constant_ && (a.terms_ == b.terms_ || (a.terms_ && b.terms_ && *a.terms_ == *b.terms_));
+  }
 
  private:
   struct Term {
@@ -50,9 +66,18 @@ class Dim {
     int64_t coefficient;            // never 0
     friend bool operator==(const Term&, const Term&) = default;
   };
-  void add_term(const Term& term);
+  using Terms = std::vector<Term>;  // sorted by factors
+  // A sum that is being built.
+  struct Sum {
+    int64_t constant = 0;
+    Terms terms;
+    void add(const Term& term);
+    void add(const Dim& dim);
+    Dim done();
+  };
+  const Terms& terms() const;
   int64_t constant_ = 0;
-  std::vector<Term> terms_;  // sorted by factors
+  std::shared_ptr<const Terms> terms_;  // null when there are none
 };
 
 }  // namespace skdsl::plan

@@ -52,6 +52,15 @@ constexpr std::string_view describe(Types types) {
   return "?";
 }
 
+bool is_choice(std::string_view choices, std::string_view text) {
+  for (;;) {
+    const size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == text) return true;
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
 bool attr_fits(const Param& param, const Attr& a) {
   if (std::holds_alternative<std::monostate>(a)) return param.default_text == "none";
   switch (param.attr) {
@@ -63,9 +72,7 @@ bool attr_fits(const Param& param, const Attr& a) {
     case AttrType::IntList: return std::holds_alternative<std::vector<Dim>>(a);
     case AttrType::Choice: {
       const auto* s = std::get_if<std::string>(&a);
-      if (s == nullptr || s->find('|') != std::string::npos) return false;
-      const std::string all = "|" + std::string(param.choices) + "|";
-      return all.find("|" + *s + "|") != std::string::npos;
+      return s != nullptr && is_choice(param.choices, *s);
     }
   }
   return false;
@@ -169,9 +176,9 @@ class Verifier {
 
   bool dim_ok(const Dim& d) const {
     if (d.is_constant()) return true;
-    for (const SymbolId s : d.symbols())
-      if (s >= p_.symbols.size()) return false;
-    return true;
+    bool known = true;
+    d.each_symbol([&](SymbolId s) { known &= s < p_.symbols.size(); });
+    return known;
   }
 
   bool type_ok(const Type& t) const {

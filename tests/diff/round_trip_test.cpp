@@ -8,6 +8,7 @@
 #include "compiler/parse/parse.h"
 #include "compiler/schedule/schedule.h"
 #include "runtime/base/file.h"
+#include "runtime/plan/archive.h"
 #include "runtime/plan/plan.h"
 #include "stdlib/sources.h"
 #include "tests/support/cli_run.h"
@@ -84,6 +85,9 @@ TEST(RoundTrip, ProgramsAndPlansOfTheExamples) {
     ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
     EXPECT_EQ(plan::print(*parsed), text);
     EXPECT_TRUE(plan::equal(*parsed, compiled->program));
+    const auto unpacked = plan::unpack<plan::Program>(plan::pack(compiled->program));
+    ASSERT_TRUE(unpacked.has_value()) << unpacked.error().message;
+    EXPECT_TRUE(plan::equal(*unpacked, compiled->program));
 
     if (std::string(c.mode) == "eager" || !c.skip.empty()) continue;
     plan::Plan plan;
@@ -91,6 +95,10 @@ TEST(RoundTrip, ProgramsAndPlansOfTheExamples) {
       const plan::GraphKey key{compiled->model + ".decode", {{"B", batch}, {"T", batch}, {"W", 16}}};
       auto schedule = schedule::make_schedule(compiled->program, key, diags);
       ASSERT_TRUE(schedule.has_value()) << (diags.all().empty() ? "" : diags.all().back().message);
+      const auto unpacked = plan::unpack<plan::Schedule>(plan::pack(*schedule));
+      ASSERT_TRUE(unpacked.has_value()) << unpacked.error().message;
+      EXPECT_TRUE(plan::equal(*unpacked, *schedule));
+      EXPECT_EQ(plan::pack(*unpacked), plan::pack(*schedule));
       plan.schedules.push_back(std::move(*schedule));
     }
     plan.program = std::move(compiled->program);
