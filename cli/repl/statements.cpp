@@ -50,7 +50,8 @@ void settle(Value& v, const std::vector<exec::RuntimeValue>& results,
     }
     return;
   }
-  for (Value& item : v.items) settle(item, results, keep);
+  if (v.items.empty()) return;
+  for (Value& item : v.items.edit()) settle(item, results, keep);
 }
 
 template <class Wanted>

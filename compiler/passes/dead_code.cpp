@@ -8,8 +8,8 @@
 //            return %0
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
-#include "compiler/passes/copier.h"
 #include "compiler/passes/pass.h"
 
 namespace skdsl::passes {
@@ -18,28 +18,57 @@ using namespace plan;
 
 namespace {
 
-class Sweeper : public Copier {
+class Sweeper {
  public:
-  Sweeper(const Function& from, Function& to)
-      : Copier(from, to), needed_(from.values.size(), 0), dead_(from.ops.size(), 0) {
-    mark(from.body, 0);
-  }
-  bool changed() const {
+  explicit Sweeper(Function& f) : f_(f), needed_(f.values.size(), 0), dead_(f.ops.size(), 0) { mark(f.body, 0); }
+  bool found() const {
     return std::any_of(dead_.begin(), dead_.end(), [](uint8_t d) { return d != 0; });
   }
 
+  /// Takes the dead ops out; values, ops and regions are numbered anew in the order in which they are met.
+  void sweep() {
+    values_.assign(f_.values.size(), kNone);
+    out_.values.reserve(f_.values.size());
+    out_.ops.reserve(f_.ops.size());
+    f_.body = move_region(f_.body);
+    f_.values = std::move(out_.values);
+    f_.ops = std::move(out_.ops);
+    f_.regions = std::move(out_.regions);
+  }
+
  private:
-  bool replace(const Op& op, RegionId, int) override {
-    return dead_[static_cast<size_t>(&op - from_.ops.data())] != 0;
+  void move_value(ValueId& v) {
+    values_[v] = static_cast<ValueId>(out_.values.size());
+    out_.values.push_back(std::move(f_.values[v]));
+    v = values_[v];
+  }
+  RegionId move_region(RegionId from) {
+    const RegionId to = out_.add_region();
+    Region r = std::move(f_.regions[from]);
+    for (ValueId& v : r.args) move_value(v);
+    std::vector<OpId> ops;
+    ops.reserve(r.ops.size());
+    for (const OpId id : r.ops) {
+      if (dead_[id]) continue;
+      Op op = std::move(f_.ops[id]);
+      for (ValueId& v : op.operands)
+        if (v != kNone) v = values_[v];
+      for (RegionId& inner : op.regions) inner = move_region(inner);
+      for (ValueId& v : op.results) move_value(v);
+      ops.push_back(static_cast<OpId>(out_.ops.size()));
+      out_.ops.push_back(std::move(op));
+    }
+    out_.regions[to] = {std::move(r.args), std::move(ops)};
+    return to;
   }
 
   // A loop may never end, and that is an effect too.
   bool has_effect(const Op& op, int depth) const {
     if (op.code == Opcode::If) {
       for (const RegionId r : op.regions)
-        for (const OpId id : from_.regions[r].ops)
+        for (const OpId id : f_.regions[r].ops)
           if (depth > kMaxRegionDepth ||
-              (from_.ops[id].code != Opcode::Yield && has_effect(from_.ops[id], depth + 1)))
+              (f_.ops[id].code != Opcode::Yield && has_effect(f_.ops[id], depth + 1)))
             return true;
       return false;
     }
@@ -48,9 +77,9 @@ class Sweeper : public Copier {
 
   // From the last op to the first: who is needed makes its operands needed.
   void mark(RegionId region, int depth) {
-    const auto& ops = from_.regions[region].ops;
+    const auto& ops = f_.regions[region].ops;
     for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
-      const Op& op = from_.ops[*it];
+      const Op& op = f_.ops[*it];
       const bool needed = std::any_of(op.results.begin(), op.results.end(),
                                       [&](ValueId v) { return needed_[v] != 0 || gives_size(v); });
       if (!needed && !has_effect(op, depth)) {
@@ -67,7 +96,7 @@ class Sweeper : public Copier {
           for (const Dim& x : *dims) use(x);
       }
       for (const ValueId v : op.results)
-        for (const Dim& d : from_.values[v].type.dims)
+        for (const Dim& d : f_.values[v].type.dims)
           if (!d.as_symbol()) use(d);
     }
   }
@@ -77,12 +106,15 @@ class Sweeper : public Copier {
   }
   /// Whether a symbol that somebody behind needs gets its value with this one.
   bool gives_size(ValueId v) const {
-    const auto& dims = from_.values[v].type.dims;
+    const auto& dims = f_.values[v].type.dims;
     return std::any_of(dims.begin(), dims.end(),
                        [&](const Dim& d) { return d.as_symbol() && sizes_.contains(*d.as_symbol()); });
   }
 
-  std::set<SymbolId> sizes_;
+  Function& f_;
+  Function out_;
+  std::unordered_set<SymbolId> sizes_;
+  std::vector<ValueId> values_;  // old -> new
   std::vector<uint8_t> needed_;
   std::vector<uint8_t> dead_;
 };
@@ -115,11 +147,9 @@ bool drop_functions(Program& program) {
 bool dead_code(PassContext& context) {
   bool changed = false;
   for (Function& f : context.program.functions) {
-    Function out;
-    Sweeper sweeper(f, out);
-    if (!sweeper.changed()) continue;
-    sweeper.copy_function();
-    f = std::move(out);
+    Sweeper sweeper(f);
+    if (!sweeper.found()) continue;
+    sweeper.sweep();
     changed = true;
   }
   return drop_functions(context.program) || changed;

@@ -98,7 +98,8 @@ Value Elaborator::binary(Frame& f, std::string_view op, Value a, Value b, Span a
   }
   if (a.is(K::Str) && b.is(K::Str) && op == "+") return Value::string(a.text + b.text);
   if (a.is(K::List) && b.is(K::List) && op == "+") {
-    a.items.insert(a.items.end(), b.items.begin(), b.items.end());
+    std::vector<Value>& joined = a.items.edit();
+    joined.insert(joined.end(), b.items.begin(), b.items.end());
     return a;
   }
   const bool a_bad = !is_number(a);

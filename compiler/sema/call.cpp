@@ -434,7 +434,7 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
       v = Value::ir(id, arg->span);
       tensor(id);
     } else if (v.is(Value::Kind::Step)) {
-      if (v.items.size() > step_fields) v.items.resize(step_fields);
+      if (v.items.size() > step_fields) v.items.edit().resize(step_fields);
       const Dim rows = fields.empty() || fields[0].second.rank() == 0 ? Dim::symbol(program_.symbol("T")) : fields[0].second.dims[0];
       std::optional<Dim> first_rows;
       if (!operands.empty() && type_of(f, operands[0]).rank() > 0) first_rows = type_of(f, operands[0]).dims[0];
@@ -489,7 +489,7 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
       auto& arg = (*matched)[i];
       if (arg && arg->value.is(Value::Kind::Ir)) arg->value = add_param(arg->value.origin ? arg->value.origin : arg->span);
       if (arg && arg->value.is(Value::Kind::Step))
-        for (Value& field : arg->value.items) field = add_param(arg->span);
+        for (Value& field : arg->value.items.edit()) field = add_param(arg->span);
       ok &= bind_param(inner, params[i], arg, at, what, false);
     }
     if (!ok) {

@@ -133,7 +133,7 @@ std::vector<Value> Elaborator::range_values(Frame& f, NodeId node, bool* dynamic
   std::vector<Value> out;
   if (a.kind(node) != Kind::Range) {
     Value v = eval(f, node);
-    if (v.is(Value::Kind::List) || v.is(Value::Kind::Tuple)) return std::move(v.items);
+    if (v.is(Value::Kind::List) || v.is(Value::Kind::Tuple)) return v.items.all();
     if (!v.poison())
       report(a.span(node), diag::Id::TypeMismatch, "what a loop runs over", describe(&f, v),
              "a range a..b or a list");

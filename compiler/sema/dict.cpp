@@ -34,16 +34,18 @@ const Value* Elaborator::dict_find(const Value& dict, std::string_view key) {
 void Elaborator::dict_set(Value& dict, std::string_view key, Value v) {
   for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
     if (dict.items[i].text != key) continue;
+    std::vector<Value>& items = dict.items.edit();
+    const auto at = items.begin() + static_cast<std::ptrdiff_t>(i);
     if (v.is(K::None))
-      dict.items.erase(dict.items.begin() + static_cast<std::ptrdiff_t>(i),
-                       dict.items.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+      items.erase(at, at + 2);
     else
-      dict.items[i + 1] = std::move(v);
+      at[1] = std::move(v);
     return;
   }
   if (v.is(K::None)) return;
-  dict.items.push_back(Value::string(std::string(key)));
-  dict.items.push_back(std::move(v));
+  std::vector<Value>& items = dict.items.edit();
+  items.push_back(Value::string(std::string(key)));
+  items.push_back(std::move(v));
 }
 
 Value Elaborator::dict_member(const Value& dict, std::string_view key, Span at) {

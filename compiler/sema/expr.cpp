@@ -289,7 +289,7 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
         return unknown("a tensor", names);
       }
       Value v = Value::named(Value::Kind::TensorMethod, op);
-      v.items.push_back(base);
+      v.items = std::vector<Value>{base};
       return v;
     }
     default:

@@ -240,7 +240,7 @@ void Elaborator::declare_const(Instance* self, NodeId node) {
   f.self = self;
   f.builder = &b;
   Value v = eval(f, expr);
-  std::vector<Value> items = names.size() == 1 ? std::vector<Value>{v} : v.items;
+  std::vector<Value> items = names.size() == 1 ? std::vector<Value>{v} : v.items.all();
   bool ok = !v.poison();
   if (ok && (names.size() > 1) != v.is(Value::Kind::Tuple)) {
     report(a.span(node), diag::Id::UnpackCount, v.is(Value::Kind::Tuple) ? v.items.size() : 1, names.size());

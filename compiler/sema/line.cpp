@@ -34,7 +34,8 @@ template <class Number>
 void renumber(Value& v, const Number& number) {
   if (v.is(Value::Kind::Ir)) v.id = number(v.id);
   v.origin = {};
-  for (Value& item : v.items) renumber(item, number);
+  if (v.items.empty()) return;
+  for (Value& item : v.items.edit()) renumber(item, number);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ Value Elaborator::step_param(Builder& b, const std::string& name,
     const ValueId id = b.fn->add_value(Type::tensor(dtype, std::move(dims)), full);
     b.fn->regions[b.fn->body].args.push_back(id);
     b.fn->param_names.push_back(full);
-    step.items.push_back(Value::ir(id));
+    step.items.edit().push_back(Value::ir(id));
   };
   const auto add_list = [&](std::string_view field) {
     if (step.items.size() >= phase_step_fields(b.phase)) return;
@@ -73,7 +73,7 @@ Value Elaborator::step_param(Builder& b, const std::string& name,
     const ValueId id = b.fn->add_value(Type::host(plan::Kind::HostList), full);
     b.fn->regions[b.fn->body].args.push_back(id);
     b.fn->param_names.push_back(full);
-    step.items.push_back(Value::ir(id));
+    step.items.edit().push_back(Value::ir(id));
   };
 #define SK_STEP_FIELD(field, dtype, dims, text) add(#field, DType::dtype, dims);
 #define SK_STEP_LIST(field, of) add_list(#field);

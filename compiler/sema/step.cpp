@@ -142,14 +142,14 @@ Value Elaborator::make_step(Frame& f, std::vector<CallArg> args, Span at) {
   for (std::vector<Value>* field : {&position, &slot, &table, &kv_list, &q_list, &kv_list, &cu_q, &cu_kv}) {
     const ValueId id = to_tensor(f, Value::list(*field), at, plan::DType::I32);
     if (id == plan::kNone) return {};
-    step.items.push_back(Value::ir(id, at));
+    step.items.edit().push_back(Value::ir(id, at));
   }
   // A decode of npugraph_ex may read the lengths as host lists.
   if (options_.builtins.exe_mode == kCaptureMode) {
     const auto add_list = [&](std::string_view of) {
       for (size_t k = 0; k < std::size(kStepFields); ++k)
         if (kStepFields[k].name == of) {
-          step.items.push_back(emit_inferred(f, Opcode::ToList, {step.items[k].id}, {}, at, {}, {}));
+          step.items.edit().push_back(emit_inferred(f, Opcode::ToList, {step.items[k].id}, {}, at, {}, {}));
           return;
         }
     };

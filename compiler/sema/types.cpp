@@ -127,14 +127,14 @@ bool Elaborator::unify(Frame& f, NodeId type, Value& v, Span at,
     case Kind::TypeList: {
       if (v.is(K::Ir) && f.builder && type_of(f, v.id).kind == plan::Kind::HostList) return true;
       if (!v.is(K::List)) return bad();
-      for (Value& item : v.items)
+      for (Value& item : v.items.edit())
         if (!unify(f, a.child(type, 0), item, at, mismatch)) return false;
       return true;
     }
     case Kind::TypeTuple: {
       if (!v.is(K::Tuple) || v.items.size() != a.children(type).size()) return bad();
       for (size_t i = 0; i < v.items.size(); ++i)
-        if (!unify(f, a.child(type, i), v.items[i], at, mismatch)) return false;
+        if (!unify(f, a.child(type, i), v.items.edit()[i], at, mismatch)) return false;
       return true;
     }
     case Kind::TypeTensor:

@@ -24,6 +24,28 @@ struct NodeRef {
   friend auto operator<=>(const NodeRef&, const NodeRef&) = default;
 };
 
+struct Value;
+
+/// The elements of a list, a tuple, a dict or a step. Values are copied at every turn, so copies share them until one is
+/// changed.
+class Items {
+ public:
+  Items() = default;
+  Items(std::vector<Value> values);  // NOLINT: a list of values is items
+  const std::vector<Value>& all() const;
+  operator const std::vector<Value>&() const { return all(); }  // NOLINT
+  /// For changing them; other copies keep what they have.
+  std::vector<Value>& edit();
+  size_t size() const;
+  bool empty() const { return size() == 0; }
+  const Value& operator[](size_t i) const;
+  std::vector<Value>::const_iterator begin() const;
+  std::vector<Value>::const_iterator end() const;
+
+ private:
+  std::shared_ptr<std::vector<Value>> values_;
+};
+
 struct Value {
   enum class Kind : uint8_t {
     Poison,  // an error was reported; silences what follows
@@ -55,7 +77,7 @@ struct Value {
   plan::DType dtype = plan::DType::None;
   plan::ValueId id = plan::kNone;
   std::string text;
-  std::vector<Value> items;
+  Items items;
   Instance* instance = nullptr;
   NodeRef decl;
   Span origin;  // where it was made
@@ -111,6 +133,23 @@ struct Value {
     return v;
   }
 };
+
+inline Items::Items(std::vector<Value> values) {
+  if (!values.empty()) values_ = std::make_shared<std::vector<Value>>(std::move(values));
+}
+inline const std::vector<Value>& Items::all() const {
+  static const std::vector<Value> kNone;
+  return values_ ? *values_ : kNone;
+}
+inline std::vector<Value>& Items::edit() {
+  if (!values_) values_ = std::make_shared<std::vector<Value>>();
+  else if (values_.use_count() > 1) values_ = std::make_shared<std::vector<Value>>(*values_);
+  return *values_;
+}
+inline size_t Items::size() const { return all().size(); }
+inline const Value& Items::operator[](size_t i) const { return all()[i]; }
+inline std::vector<Value>::const_iterator Items::begin() const { return all().begin(); }
+inline std::vector<Value>::const_iterator Items::end() const { return all().end(); }
 
 /// Equal as far as merging branches needs to know.
 bool same(const Value& a, const Value& b);
