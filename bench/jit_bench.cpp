@@ -259,8 +259,8 @@ void dispatch() {
                             5000);
   const double sync = two[1] - two[0];
   std::printf("two workers, a sync at each boundary:           %7.1f ns; a line handed over: %.1f ns; ratio %.2f (limit 1.30)\n", sync, two[4], sync / two[4]);
-  std::printf("two workers, the plan executor's sync:          %7.1f ns\n", two[2] - two[0]);
-  std::printf("two workers, a launch without super kernel:     %7.1f ns (limit 300 ns)\n\n", two[3] - one[0]);
+  std::printf("two workers, the plan executor's sync:          %7.1f ns; ratio %.2f\n", two[2] - two[0], (two[2] - two[0]) / two[4]);
+  std::printf("two workers, a launch without super kernel:     %7.1f ns (limit 300 ns); ratio %.2f\n\n", two[3] - one[0], (two[3] - one[0]) / two[4]);
 }
 
 // ---- models

@@ -1,6 +1,5 @@
 // commands — the table of commands, and :help
 #include <algorithm>
-#include <sstream>
 
 #include "cli/repl/repl.h"
 
@@ -20,38 +19,19 @@ constexpr ReplCommand kCommands[] = {
 #undef SK_REPL_COMMAND
 };
 
-/// Whether `skdsl dump` of this build has a stage.
-bool has_stage(std::string_view stage) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  Context quiet{in, out, err};
-  cli::run({"dump", "--help"}, quiet);
-  return out.str().find(stage) != std::string::npos;
-}
-
-const std::vector<ReplCommand>& served() {
-  static const std::vector<ReplCommand> rows = [] {
-    std::vector<ReplCommand> out;
-    for (const ReplCommand& c : kCommands)
-      if (c.name != "llvm" || has_stage("llvm")) out.push_back(c);
-    return out;
-  }();
-  return rows;
-}
-
 }  // namespace
 
-std::span<const ReplCommand> repl_commands() { return served(); }
+std::span<const ReplCommand> repl_commands() { return kCommands; }
 
 const ReplCommand* find_command(std::string_view name) {
-  for (const ReplCommand& c : served())
+  for (const ReplCommand& c : kCommands)
     if (c.name == name) return &c;
   return nullptr;
 }
 
 std::string nearest_command(std::string_view name) {
   std::vector<std::string> names;
-  for (const ReplCommand& c : served()) names.emplace_back(c.name);
+  for (const ReplCommand& c : kCommands) names.emplace_back(c.name);
   return diag::nearest(name, names);
 }
 

@@ -16,26 +16,6 @@
 
 namespace skdsl::cli::repl {
 
-/// A block `superkernel "…" < … >` of a file.
-struct SourceScope {
-  std::string name;     // as written, between the quotes
-  std::string options;  // "(feed-sync-all = 1)", or ""
-  std::string guard;    // the condition behind `when`, or ""
-  std::string home;     // the declaration around it: "Decoder.forward"
-  uint32_t line = 0;
-  std::vector<std::string> around;      // `stream "1"`, `cores(aic = 8)`: from the outside
-  std::vector<std::string> statements;  // the first line of each
-};
-/// Those of a file in their order; a file that does not parse has none.
-std::vector<SourceScope> scopes_in(const std::string& text);
-/// How well a scope of a plan, or a name as written, fits a block of that name: 0 = not at all, greatest when
-/// they are equal.
-size_t names_scope(std::string_view written, std::string_view asked);
-/// The first block of the name that fits a scope of a plan best; null when there is none.
-const SourceScope* source_of(const std::vector<SourceScope>& scopes, std::string_view name);
-/// The calls in the statements of a file's layers and model, as written: `attn[0]`, `norm_post[0]`, `moe`.
-std::vector<std::string> calls_in(const std::string& text);
-
 /// Block `b` becomes a part of scope `a`: one block where nothing stands between them, else two of one name.
 Expected<std::string> merge(const std::string& text, const std::string& a, const std::string& b);
 /// The statement that calls `op`, and all behind it, become a scope of their own. `paths` are instance paths

@@ -1,7 +1,6 @@
 // inspect_commands — commands that show what the compiler made of the model, and what runs of it give
 #include <algorithm>
 
-#include "cli/repl/edits.h"
 #include "cli/repl/repl.h"
 #include "cli/repl/show.h"
 
@@ -49,6 +48,14 @@ bool scope_text(Repl& repl, const std::string& word, bool steps) {
   return true;
 }
 
+std::vector<std::string> dump(Repl& repl, const std::string& stage) {
+  std::vector<std::string> args{"dump", repl.file(), "--stage=" + stage, "--batch",
+                                std::to_string(repl.now().batch)};
+  for (std::string& f : repl.flags()) args.push_back(std::move(f));
+  if (!repl.now().options.mode.empty()) args.insert(args.end(), {"--mode", repl.now().options.mode});
+  return args;
+}
+
 }  // namespace
 
 bool command_explain(Repl& repl, const Arguments& a) {
@@ -73,18 +80,19 @@ bool command_plan(Repl& repl, const Arguments& a) {
 }
 
 bool command_ir(Repl& repl, const Arguments&) {
-  if (!repl.need_model()) return false;
-  std::vector<std::string> args{"dump", repl.file(), "--stage=ir"};
-  for (std::string& f : repl.flags()) args.push_back(std::move(f));
-  if (!repl.now().options.mode.empty()) args.insert(args.end(), {"--mode", repl.now().options.mode});
-  return repl.run_command(std::move(args));
+  return repl.need_model() && repl.run_command(dump(repl, "ir"));
 }
 
-bool command_llvm(Repl& repl, const Arguments&) {
+bool command_llvm(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
-  std::vector<std::string> args{"dump", repl.file(), "--stage=llvm"};
-  for (std::string& f : repl.flags()) args.push_back(std::move(f));
-  if (!repl.now().options.mode.empty()) args.insert(args.end(), {"--mode", repl.now().options.mode});
+  const Unit& u = repl.unit();
+  if (u.schedules.empty()) return no_plan(repl);
+  if (a.words.empty()) return repl.run_command(dump(repl, "llvm"));
+  // Layers share code, so the first scope that a name stands for shows it.
+  const auto scopes = chosen(repl, a.words[0]);
+  if (scopes.empty()) return false;
+  auto args = dump(repl, "llvm");
+  args.insert(args.end(), {"--scope", scopes.front()});
   return repl.run_command(std::move(args));
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/repl/edits.h"
+#include "cli/repl/calls.h"
 #include "compiler/source/overlay.h"
 #include "compiler/superkernel/options.h"
 
@@ -280,6 +280,19 @@ bool Repl::run(const std::string& input, uint32_t line) {
   const bool good = command->run(*this, arguments);
   context_.out.flush();
   return good;
+}
+
+std::vector<SourceScope> Repl::scopes() {
+  std::vector<SourceScope> out = scopes_in(now().text);
+  const source::Sources& read = unit().sources;
+  for (uint32_t file = 1; file < read.size(); ++file) {
+    if (read.name(file) == now().options.file) continue;
+    for (SourceScope& s : scopes_in(std::string(read.text(file)))) {
+      s.file = read.name(file);
+      out.push_back(std::move(s));
+    }
+  }
+  return out;
 }
 
 std::vector<std::string> Repl::scope_names() const {

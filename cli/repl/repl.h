@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/repl/live.h"
+#include "cli/repl/scopes.h"
 #include "cli/repl/statements.h"
 #include "cli/repl/unit.h"
 
@@ -32,7 +33,6 @@ struct ReplCommand {
   std::string_view name, group, arguments, summary, example;
   bool (*run)(Repl& repl, const Arguments& arguments);
 };
-/// The rows that this build can serve.
 std::span<const ReplCommand> repl_commands();
 const ReplCommand* find_command(std::string_view name);
 std::string nearest_command(std::string_view name);
@@ -85,6 +85,8 @@ class Repl {
   /// Settings of the session as flags of such a command.
   std::vector<std::string> flags() const;
   std::string scope_summary(const Unit& unit) const;
+  /// The scopes of the model's file, then those of the files that it imports.
+  std::vector<SourceScope> scopes();
 
   // ---- for completion
   std::vector<std::string> scope_names() const;

@@ -20,9 +20,21 @@ bool usage(Repl& repl, std::string_view name) {
                            {fmt::format("help: for example {}", c->example)}});
 }
 
-/// The edited text becomes the model.
-bool edit(Repl& repl, const Expected<std::string>& text, const std::string& what) {
-  if (!text) return repl.failed(text.error());
+/// The edited text becomes the model. `scopes` were named for it; one that an imported file has is no
+/// business of it.
+bool edit(Repl& repl, const std::vector<std::string>& scopes, const Expected<std::string>& text,
+          const std::string& what) {
+  if (!text) {
+    const auto all = repl.scopes();
+    for (const std::string& name : scopes)
+      if (const SourceScope* const s = source_of(all, name); s && !s->file.empty())
+        return repl.failed(Error{
+            ErrorKind::Input,
+            fmt::format("scope `{}` stands in {}:{}, which {} imports; edits change the loaded file only",
+                        name, s->file, s->line, repl.file()),
+            {"help: change it there, then :reload; or copy the layer into the loaded file"}});
+    return repl.failed(text.error());
+  }
   Snapshot next = repl.now();
   next.text = *text;
   return repl.change(std::move(next), what, true);
@@ -56,9 +68,9 @@ bool command_scopes(Repl& repl, const Arguments&) {
   if (!repl.need_model()) return false;
   std::ostream& out = repl.context().out;
   const Unit& u = repl.unit();
-  const auto written = scopes_in(repl.now().text);
+  const auto written = repl.scopes();
   if (written.empty()) {
-    out << "the file has no `superkernel` block\n";
+    out << "neither the file nor what it imports has a `superkernel` block\n";
     return true;
   }
   for (const SourceScope& s : written) {
@@ -66,15 +78,14 @@ bool command_scopes(Repl& repl, const Arguments&) {
     for (const auto& r : u.reports)
       for (const auto& p : r.scopes) {
         const SourceScope* const made_by = source_of(written, p.name);
-        if (!made_by || made_by->name != s.name) continue;
+        if (!made_by || made_by->name != s.name || made_by->file != s.file) continue;
         ++scopes;
         pieces += p.pieces.size();
         ops += p.ops;
         fused += p.fused;
       }
     out << fmt::format("{}{}{}\n", s.name, s.options.empty() ? "" : " ", s.options);
-    out << fmt::format("  line {}, {}{}\n", s.line, s.home,
-                       s.around.empty() ? "" : fmt::format(", {}", fmt::join(s.around, ", ")));
+    out << "  " << where(s) << '\n';
     if (scopes == 0)
       out << fmt::format("  not in effect{}{}\n", s.guard.empty() ? "" : ": when ", s.guard);
     else
@@ -95,14 +106,13 @@ bool command_scope(Repl& repl, const Arguments& a) {
   std::ostream& out = repl.context().out;
   const Unit& u = repl.unit();
   bool found = false;
-  const auto written = scopes_in(repl.now().text);
+  const auto written = repl.scopes();
   for (const SourceScope& s : written) {
     const SourceScope* const meant = source_of(written, name);
-    if (!meant || meant->name != s.name) continue;
+    if (!meant || meant->name != s.name || meant->file != s.file) continue;
     found = true;
-    out << fmt::format("superkernel \"{}\"{}{}{}{}\n  line {}, {}{}\n", s.name, s.options.empty() ? "" : " ",
-                       s.options, s.guard.empty() ? "" : " when ", s.guard, s.line, s.home,
-                       s.around.empty() ? "" : fmt::format(", {}", fmt::join(s.around, ", ")));
+    out << fmt::format("superkernel \"{}\"{}{}{}{}\n  {}\n", s.name, s.options.empty() ? "" : " ", s.options,
+                       s.guard.empty() ? "" : " when ", s.guard, where(s));
     for (const std::string& statement : s.statements) out << "    " << statement << '\n';
   }
   for (size_t i = 0; i < u.reports.size(); ++i)
@@ -129,7 +139,8 @@ bool command_scope(Repl& repl, const Arguments& a) {
 bool command_merge(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 2) return usage(repl, "merge");
-  return edit(repl, merge(repl.now().text, unquoted(a.words[0]), unquoted(a.words[1])),
+  return edit(repl, {unquoted(a.words[0]), unquoted(a.words[1])},
+              merge(repl.now().text, unquoted(a.words[0]), unquoted(a.words[1])),
               fmt::format("merged {} and {}", a.words[0], a.words[1]));
 }
 
@@ -137,7 +148,7 @@ bool command_split(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 3 || a.words[1] != "at") return usage(repl, "split");
   const std::string scope = unquoted(a.words[0]);
-  return edit(repl, split(repl.now().text, scope, a.words[2], paths_of(repl, scope, a.words[2])),
+  return edit(repl, {scope}, split(repl.now().text, scope, a.words[2], paths_of(repl, scope, a.words[2])),
               fmt::format("split {} at {}", scope, a.words[2]));
 }
 
@@ -145,7 +156,7 @@ bool command_move(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 3 || a.words[1] != "to") return usage(repl, "move");
   const std::string scope = unquoted(a.words[2]);
-  return edit(repl, move(repl.now().text, a.words[0], scope, {}),
+  return edit(repl, {scope}, move(repl.now().text, a.words[0], scope, {}),
               fmt::format("moved {} to {}", a.words[0], scope));
 }
 
@@ -153,7 +164,7 @@ bool command_drop(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   if (a.words.size() != 1) return usage(repl, "drop");
   const std::string scope = unquoted(a.words[0]);
-  return edit(repl, drop(repl.now().text, scope), "dropped " + scope);
+  return edit(repl, {scope}, drop(repl.now().text, scope), "dropped " + scope);
 }
 
 bool command_option(Repl& repl, const Arguments& a) {
@@ -170,7 +181,7 @@ bool command_option(Repl& repl, const Arguments& a) {
       return repl.failed(e);
     }
   }
-  return edit(repl, set_option(repl.now().text, scope, key, value),
+  return edit(repl, {scope}, set_option(repl.now().text, scope, key, value),
               value.empty() ? fmt::format("{}: {} is left to its default", scope, key)
                             : fmt::format("{}: {} = {}", scope, key, value));
 }
@@ -180,8 +191,8 @@ bool command_stream(Repl& repl, const Arguments& a) {
   if (a.words.size() != 2) return usage(repl, "stream");
   const std::string scope = unquoted(a.words[0]), stream = unquoted(a.words[1]);
   if (stream == "none")
-    return edit(repl, set_stream(repl.now().text, scope, ""), scope + ": on the main stream");
-  return edit(repl, set_stream(repl.now().text, scope, stream),
+    return edit(repl, {scope}, set_stream(repl.now().text, scope, ""), scope + ": on the main stream");
+  return edit(repl, {scope}, set_stream(repl.now().text, scope, stream),
               fmt::format("{}: on stream {}", scope, stream));
 }
 
@@ -202,7 +213,7 @@ bool command_cores(Repl& repl, const Arguments& a) {
       cores.emplace_back(key, a.words[i].substr(eq + 1));
     }
   return edit(
-      repl, set_cores(repl.now().text, scope, cores),
+      repl, {scope}, set_cores(repl.now().text, scope, cores),
       scope + (cores.empty() ? ": without a core limit" : ": cores " + a.text.substr(a.text.find(' ') + 1)));
 }
 
@@ -210,11 +221,12 @@ bool command_prefetch(Repl& repl, const Arguments& a) {
   if (!repl.need_model()) return false;
   const auto& w = a.words;
   if (w.size() == 3 && w[2] == "none")
-    return edit(repl, set_prefetch(repl.now().text, unquoted(w[0]), w[1], "", ""),
+    return edit(repl, {unquoted(w[0])}, set_prefetch(repl.now().text, unquoted(w[0]), w[1], "", ""),
                 fmt::format("no prefetch of {}", w[1]));
   if ((w.size() != 4 && w.size() != 6) || w[2] != "after" || (w.size() == 6 && w[4] != "max"))
     return usage(repl, "prefetch");
-  return edit(repl, set_prefetch(repl.now().text, unquoted(w[0]), w[1], w[3], w.size() == 6 ? w[5] : ""),
+  return edit(repl, {unquoted(w[0])},
+              set_prefetch(repl.now().text, unquoted(w[0]), w[1], w[3], w.size() == 6 ? w[5] : ""),
               fmt::format("prefetch {} after {}", w[1], w[3]));
 }
 

@@ -10,10 +10,9 @@
 
 #include "runtime/exec/host_math.h"
 #include "runtime/exec/launch.h"
-#include "runtime/exec/native_run.h"
 #include "runtime/exec/native_step.h"
 #include "runtime/exec/shape_check.h"
-#include "runtime/exec/superkernel.h"
+#include "runtime/exec/step_run.h"
 
 namespace skdsl::exec {
 
@@ -56,14 +55,9 @@ struct Graph::Impl {
   std::map<uint32_t, Tensor> input_bytes;  // by argument; its buffer and all views of it
   std::deque<ReadyTask> tasks;
   std::vector<ReadyTask*> calls;  // kernels in the order of the steps
-  // What run() does, in order: one kernel, or the super kernel that holds the next ones.
-  struct Launch {
-    size_t first = 0, count = 1;  // of `calls`
-    const plan::SuperKernel* plan = nullptr;
-    std::unique_ptr<SuperKernelLaunch> superkernel;
-  };
-  std::vector<Launch> launches;
-  std::unique_ptr<NativeRun> native;
+  std::vector<StepLaunch> launches;  // what run() does, in order
+  std::vector<size_t> first_call;    // by launch
+  std::unique_ptr<StepRun> step;
   GraphExecutor executor;
   Workspace workspace;
   uint64_t replays = 0;
@@ -105,57 +99,37 @@ struct Graph::Impl {
         return ok;
       }
       if (calls.size() == first) continue;
-      Launch& l = launches.emplace_back();
-      l.first = first;
-      l.count = calls.size() - first;
-      if (step.kind == plan::Step::Kind::SuperKernel) l.plan = &schedule.superkernels[step.task];
+      StepLaunch& l = launches.emplace_back();
+      if (step.kind == plan::Step::Kind::SuperKernel) l.superkernel = &schedule.superkernels[step.task];
+      for (size_t i = first; i < calls.size(); ++i) l.kernels.push_back({&schedule.tasks[calls[i]->task], calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
+      first_call.push_back(first);
     }
-    if (options.native && !launches.empty()) {
-      if (auto ok = compile(); !ok) return ok;
-      if (native) return {};
-    }
-    for (Launch& l : launches) {
-      if (!l.plan) continue;
-      std::vector<SuperKernelLaunch::Kernel> inside;
-      for (size_t i = l.first; i < l.first + l.count; ++i) inside.push_back({calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
-      auto made = SuperKernelLaunch::build(*l.plan, std::move(inside), workers, pool);
-      if (!made) return refuse(made.error().message);
-      l.superkernel = std::move(*made);
-    }
+    auto run = StepRun::build(launches, workers, pool, options.interrupt);
+    if (!run) return refuse(run.error().message);
+    step = std::move(*run);
+    if (options.native && !launches.empty()) compile();
     if (options.observe) find_taps();
-    return attach_workspace();
+    return one_by_one() ? attach_workspace() : Expected<void>{};
   }
 
-  /// Machine code for the run; without it the reason stands in `executor`.
-  Expected<void> compile() {
-    if (workers.dry() || options.observe) {
+  /// Launches are looked at one after the other, and not executed as a step.
+  bool one_by_one() const { return workers.dry() || options.observe; }
+
+  /// Machine code for the step; without it the walk over the plan stays, and the reason stands in `executor`.
+  void compile() {
+    if (one_by_one()) {
       executor.why_not = workers.dry() ? "a dry run executes no kernel" : "kernels are watched one by one";
-      return {};
+      return;
     }
-    std::vector<NativeSourceLaunch> sources;
-    std::vector<std::vector<NativeCall>> native_calls;
-    for (const Launch& l : launches) {
-      NativeSourceLaunch& s = sources.emplace_back();
-      s.superkernel = l.plan;
-      auto& of_launch = native_calls.emplace_back();
-      for (size_t i = l.first; i < l.first + l.count; ++i) {
-        const ReadyTask& r = *calls[i];
-        s.kernels.push_back({&schedule.tasks[r.task], r.kernel, &r.call, r.blocks == 1});
-        of_launch.push_back({r.kernel, &r.call});
-      }
-    }
-    const NativeStep step = native_step(program, schedule, sources, options.native_options, workers.count() == 1);
-    auto code = options.native->compile(step);
+    const NativeStep source = native_step(program, schedule, launches, options.native_options, workers.count() == 1);
+    auto code = options.native->compile(source);
     if (!code) {
       executor.why_not = code.error().message;
-      return {};
+      return;
     }
-    auto run = NativeRun::build(step, native_calls, std::move(*code), workers, pool, options.interrupt);
-    if (!run) return refuse(run.error().message);
-    native = std::move(*run);
     executor.native = true;
-    executor.info = native->info();
-    return {};
+    executor.info = (*code)->info();
+    step->use(source, std::move(*code));
   }
 
   Expected<void> take_arena() {
@@ -248,12 +222,15 @@ struct Graph::Impl {
     return {};
   }
 
+  ReadyTask& kernel_of(size_t launch, size_t k = 0) { return *calls[first_call[launch] + k]; }
+  std::string where(const ReadyTask& r) const { return where(schedule.tasks[r.task]); }
+
   // One workspace serves all plain calls, since they run one after the other; super kernels have their own. The first pass grows it to the largest need.
   Expected<void> attach_workspace() {
     for (int pass = 0; pass < 2; ++pass)
-      for (const Launch& l : launches)
-        if (!l.plan)
-          if (auto ok = workspace.attach(*calls[l.first]->kernel, calls[l.first]->call, workers, pool); !ok) return ok;
+      for (size_t l = 0; l < launches.size(); ++l)
+        if (!launches[l].superkernel)
+          if (auto ok = workspace.attach(*kernel_of(l).kernel, kernel_of(l).call, workers, pool); !ok) return ok;
     return {};
   }
 
@@ -356,55 +333,57 @@ struct Graph::Impl {
     }
   }
 
-  Expected<void> run_superkernel(const Launch& l) {
-    if (options.observe) l.superkernel->run([&](size_t k) { observe(*calls[l.first + k]); });
-    else l.superkernel->run();
-    size_t k = 0;
-    if (const sk_fault* fault = l.superkernel->fault(&k))
-      return fail(fault_message(*fault, where(schedule.tasks[calls[l.first + k]->task])));
-    return {};
-  }
-
-  Expected<void> run_native() {
-    if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
-    const NativeRun::End end = native->run();
-    for (size_t l = 0; l < end.launches_run; ++l) steps_run += launches[l].count;
-    ++launches_run;
+  Expected<void> run_step() {
+    if (interrupted()) return fail("interrupted");
+    const StepRun::End end = step->run();
+    for (size_t l = 0; l < end.launches_run; ++l) steps_run += launches[l].kernels.size();
+    launches_run += executor.native ? 1 : end.launches_run;
     if (end.interrupted) return fail("interrupted");
     if (!end.fault) return {};
-    ReadyTask& r = *calls[launches[end.launch].first + end.kernel];
-    const auto at = [&] { return where(schedule.tasks[r.task]); };
-    // An ordinary task runs again on one block, as any launch does: the first faulty row is named.
-    if (!launches[end.launch].plan) {
+    ReadyTask& r = kernel_of(end.launch, end.kernel);
+    // A task that ran on several blocks runs again on one, as any launch does: the first faulty row is named.
+    if (!launches[end.launch].superkernel && r.blocks > 1) {
       if (auto ok = attach_workspace(); !ok) return ok;
-      if (auto ok = launch(*r.kernel, r.call, 1, workers, at); !ok) return ok;
+      if (auto ok = launch(*r.kernel, r.call, 1, workers, [&] { return where(r); }); !ok) return ok;
     }
-    return fail(fault_message(*end.fault, at()));
+    return fail(fault_message(*end.fault, where(r)));
   }
 
-  Expected<void> run_launches() {
+  bool interrupted() const { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); }
+
+  Expected<void> run_one_by_one() {
     for (Tap& tap : taps)
       if ((tap.missing = tap.after.size()) == 0) show(tap);
-    for (const Launch& l : launches) {
-      if (options.interrupt && options.interrupt->load(std::memory_order_relaxed)) return fail("interrupted");
-      if (l.superkernel) {
-        if (auto ok = run_superkernel(l); !ok) return ok;
-      } else {
-        ReadyTask* r = calls[l.first];
-        auto done = launch(*r->kernel, r->call, r->blocks, workers, [&] { return where(schedule.tasks[r->task]); });
-        if (!done) return done;
-        if (options.observe) observe(*r);
-      }
-      steps_run += l.count;
+    for (size_t l = 0; l < launches.size(); ++l) {
+      if (interrupted()) return fail("interrupted");
+      if (auto ok = launches[l].superkernel ? run_superkernel(l) : run_task(l); !ok) return ok;
+      steps_run += launches[l].kernels.size();
       ++launches_run;
     }
     return {};
   }
 
+  Expected<void> run_superkernel(size_t l) {
+    if (workers.dry()) {
+      for (const StepKernel& k : launches[l].kernels) zero_results(*k.call);
+      return {};
+    }
+    const StepRun::End end = step->run_superkernel(l, [&](size_t k) { observe(kernel_of(l, k)); });
+    if (end.fault) return fail(fault_message(*end.fault, where(kernel_of(l, end.kernel))));
+    return {};
+  }
+
+  Expected<void> run_task(size_t l) {
+    ReadyTask& r = kernel_of(l);
+    auto done = launch(*r.kernel, r.call, r.blocks, workers, [&] { return where(r); });
+    if (done && options.observe) observe(r);
+    return done;
+  }
+
   Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
     if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, static_cast<size_t>(schedule.arena_bytes));
     if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
-    if (auto ok = native ? run_native() : run_launches(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = one_by_one() ? run_one_by_one() : run_step(); !ok) return tl::unexpected(ok.error());
     std::vector<RuntimeValue> outputs;
     for (size_t i = 0; i < schedule.outputs.size(); ++i) {
       const BufferId b = schedule.outputs[i];
@@ -437,7 +416,7 @@ const Tensor& Graph::arena() const { return impl_->arena; }
 uint64_t Graph::replays() const { return impl_->replays; }
 uint64_t Graph::steps_run() const { return impl_->steps_run; }
 uint64_t Graph::launches_run() const { return impl_->launches_run; }
-size_t Graph::launches_per_run() const { return impl_->native ? 1 : impl_->launches.size(); }
+size_t Graph::launches_per_run() const { return impl_->executor.native ? 1 : impl_->launches.size(); }
 const GraphExecutor& Graph::executor() const { return impl_->executor; }
 
 }  // namespace skdsl::exec

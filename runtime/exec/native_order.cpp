@@ -239,14 +239,22 @@ NativeFunction native_task(NativeKernel kernel, bool solo) {
   return f;
 }
 
-void set_boundaries(NativeStep& step) {
+std::vector<uint32_t> boundaries(const std::vector<bool>& first_only) {
+  std::vector<uint32_t> out;
   Dirty dirty;
-  for (size_t i = 0; i < step.launches.size(); ++i) {
-    NativeLaunch& l = step.launches[i];
-    const bool wide = !step.functions[l.function].first_only();
-    l.how = i == 0 || step.solo ? 0 : step.options.narrow_sync ? needed(dirty, true, wide) : static_cast<uint32_t>(kMeet);
-    dirty.run(!wide);
+  for (const bool alone : first_only) {
+    out.push_back(out.empty() ? 0 : needed(dirty, true, !alone));
+    dirty.run(alone);
   }
+  return out;
+}
+
+void set_boundaries(NativeStep& step) {
+  std::vector<bool> first_only;
+  for (const NativeLaunch& l : step.launches) first_only.push_back(step.functions[l.function].first_only());
+  const std::vector<uint32_t> narrow = boundaries(first_only);
+  for (size_t i = 0; i < step.launches.size(); ++i)
+    step.launches[i].how = i == 0 || step.solo ? 0 : step.options.narrow_sync ? narrow[i] : static_cast<uint32_t>(kMeet);
 }
 
 }  // namespace skdsl::exec

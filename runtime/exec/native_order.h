@@ -13,7 +13,9 @@ NativeFunction native_function(const plan::SuperKernel& sk, std::vector<NativeKe
 /// A task outside of super kernels.
 NativeFunction native_task(NativeKernel kernel, bool solo);
 
-/// The meetings before launches, by what runs before and behind them.
+/// The meetings before launches, as narrow as what runs before and behind them allows: `first_only` says which launches
+/// run on the first worker only. None before the first one.
+std::vector<uint32_t> boundaries(const std::vector<bool>& first_only);
 void set_boundaries(NativeStep& step);
 
 }  // namespace skdsl::exec

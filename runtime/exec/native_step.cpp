@@ -16,7 +16,7 @@ NativeTensor shape_of(const sk_tensor& t) {
   return out;
 }
 
-NativeKernel described(const NativeSource& s, const plan::Schedule& schedule, const NativeOptions& options) {
+NativeKernel described(const StepKernel& s, const plan::Schedule& schedule, const NativeOptions& options) {
   NativeKernel k;
   k.code = s.task->code;
   k.phases = s.entry->phases;
@@ -48,16 +48,16 @@ NativeKernel described(const NativeSource& s, const plan::Schedule& schedule, co
 
 }  // namespace
 
-NativeStep native_step(const plan::Program& program, const plan::Schedule& schedule, const std::vector<NativeSourceLaunch>& launches,
+NativeStep native_step(const plan::Program& program, const plan::Schedule& schedule, const std::vector<StepLaunch>& launches,
                        const NativeOptions& options, bool solo) {
   NativeStep step;
   step.name = schedule.function;
   step.solo = solo;
   step.options = options;
   step.files = program.files;
-  for (const NativeSourceLaunch& l : launches) {
+  for (const StepLaunch& l : launches) {
     std::vector<NativeKernel> kernels;
-    for (const NativeSource& s : l.kernels) kernels.push_back(described(s, schedule, options));
+    for (const StepKernel& s : l.kernels) kernels.push_back(described(s, schedule, options));
     NativeFunction f = l.superkernel ? native_function(*l.superkernel, std::move(kernels), options, solo) : native_task(std::move(kernels[0]), solo);
     const auto same = std::find_if(step.functions.begin(), step.functions.end(), [&](const NativeFunction& g) { return same_code(f, g); });
     step.launches.push_back({static_cast<uint32_t>(same - step.functions.begin())});

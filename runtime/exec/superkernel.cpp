@@ -1,10 +1,9 @@
 #include "runtime/exec/superkernel.h"
 
-#include <algorithm>
-#include <array>
 #include <thread>
 
 #include "runtime/exec/superkernel_walk.h"
+#include "runtime/exec/workers.h"
 
 namespace skdsl::exec {
 
@@ -13,164 +12,120 @@ using plan::SkStep;
 
 namespace {
 
-struct alignas(64) Counter {
-  std::atomic<uint32_t> value{0};
-};
+constexpr size_t index(Side s) { return static_cast<size_t>(s); }
+bool has_phases(const StepKernel& k) { return !k.alone && k.entry->phases > 1; }
+void count_up(std::atomic<uint64_t>& own) {
+  own.store(own.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
 
 }  // namespace
 
-struct SuperKernelLaunch::Impl final : Workers::Job {
-  const plan::SuperKernel& sk;
-  std::vector<Kernel> kernels;
-  Workers& workers;
-  Tensor workspace;
-  // By kernel and participant: the call with a fault record of its own.
-  struct Part {
-    sk_call call;
-    sk_fault fault;
-  };
-  std::vector<std::vector<Part>> parts;
-  std::vector<Counter> phase_arrived;  // by kernel
-  std::array<Counter, 2> arrived;      // all-core flags by side
-  uint32_t lanes = 1;
-  uint32_t most_lanes = 1;
-  const std::function<void(size_t)>* done = nullptr;
-  std::vector<uint32_t> sides_left;    // by kernel, for `done`
+// The machine of one worker.
+struct SuperKernelWalk::Group {
+  const SuperKernelWalk& walk;
+  const Crew& crew;
+  const std::function<void(size_t)>& done;
+  std::vector<uint32_t> sides_left;  // by kernel, for `done`
+  // All workers begin a super kernel with equal counts, so one's own say where the others' began.
+  std::array<uint64_t, 2> arrived{}, phases{};
+  bool faulty = false;
 
-  Impl(const plan::SuperKernel& k, std::vector<Kernel> list, Workers& w) : sk(k), kernels(std::move(list)), workers(w), phase_arrived(kernels.size()) {}
-
-  bool both(size_t k) const { return plan::is_mix(sk.kernels[k].type); }
-  // Who runs a kernel: the workers of its side, of both sides when it is mix, or the first worker alone.
-  uint32_t participants(size_t k) const { return kernels[k].alone ? 1 : lanes * (both(k) ? 2 : 1); }
-
-  Expected<void> build(TensorPool& pool) {
-    most_lanes = std::any_of(kernels.begin(), kernels.end(), [](const Kernel& k) { return !k.alone; }) ? workers.count() : 1;
-    uint64_t stride = 0;
-    for (const Kernel& k : kernels)
-      if (k.entry->workspace) stride = std::max(stride, (k.entry->workspace(k.call) + 63) / 64 * 64);
-    if (stride > 0) {
-      // A slot for each worker and side: kernels of the two sides run at the same time.
-      auto bytes = pool.empty(SK_I8, {{static_cast<int64_t>(stride * 2 * most_lanes)}});
-      if (!bytes) return tl::unexpected(bytes.error());
-      workspace = std::move(*bytes);
+  Group(const SuperKernelWalk& w, const Crew& c, const std::function<void(size_t)>& d)
+      : walk(w), crew(c), done(d) {
+    const SideProgress& own = crew.progress[crew.worker];
+    for (const Side s : plan::kSides) {
+      arrived[index(s)] = own.arrived[index(s)].load(std::memory_order_relaxed);
+      phases[index(s)] = own.phases[index(s)].load(std::memory_order_relaxed);
     }
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      const bool vector = plan::is_vector(sk.kernels[k].type);
-      parts.emplace_back(2 * most_lanes);
-      for (Part& p : parts.back()) {
-        p.call = *kernels[k].call;
-        p.call.workspace = stride > 0 ? workspace.data<uint8_t>() + (vector ? stride * most_lanes : 0) : nullptr;
-        p.call.workspace_stride = stride;
-        p.fault = {};
-        p.call.fault = &p.fault;
-      }
-    }
-    return {};
-  }
-
-  void launch(const std::function<void(size_t)>& on_done) {
-    if (workers.dry()) {
-      for (const Kernel& k : kernels) zero_results(*k.call);
-      return;
-    }
-    lanes = on_done ? 1 : most_lanes;
-    done = on_done ? &on_done : nullptr;
-    sides_left.clear();
     if (done)
-      for (size_t k = 0; k < kernels.size(); ++k) sides_left.push_back(both(k) ? 2 : 1);
-    for (Counter& c : phase_arrived) c.value.store(0, std::memory_order_relaxed);
-    for (Counter& c : arrived) c.value.store(0, std::memory_order_relaxed);
-    for (auto& list : parts)
-      for (Part& p : list) p.fault = {};
-    if (lanes == 1) run(0);
-    else workers.run(*this);
+      for (const plan::SkKernel& k : walk.launch_.superkernel->kernels)
+        sides_left.push_back(plan::is_mix(k.type) ? 2 : 1);
   }
 
-  void run(uint32_t worker) override {
-    const uint32_t spins = workers.spins();
-    std::array<Walk, 2> walks;
-    GroupFlags flags{};
-    Group group{*this, worker};
-    for (uint32_t idle = 0;;) {
-      bool moved = false, open = false;
-      for (const Side s : plan::kSides) {
-        Walk& w = walks[static_cast<size_t>(s)];
-        while (w.at < sk.of(s).size() && walk_step(group, sk, s, w, flags)) moved = true;
-        open |= w.at < sk.of(s).size();
-      }
-      if (!open) return;
-      if (moved) idle = 0;
-      else if (idle++ < spins) relax();
-      else std::this_thread::yield();
-    }
+  bool all_at(std::array<std::atomic<uint64_t>, 2> SideProgress::* what, Side s, uint64_t count) const {
+    for (uint32_t w = 0; w < crew.lanes; ++w)
+      if ((crew.progress[w].*what)[index(s)].load(std::memory_order_acquire) < count) return false;
+    return true;
   }
 
-  // The machine of one worker.
-  struct Group {
-    Impl& launch;
-    uint32_t worker;
-    void arrive(Side s) { launch.arrive(s); }
-    bool met(Side s, Walk& w) { return launch.met(s, w); }
-    bool call(Side s, size_t k, Walk& w) { return launch.call(worker, s, k, w); }
-    void note(Side, const SkStep&) {}
-  };
-
-  void arrive(Side s) { arrived[static_cast<size_t>(s)].value.fetch_add(1, std::memory_order_acq_rel); }
-  // Have all workers raised the all-core flag once more than this one has waited for it?
+  void arrive(Side s) { count_up(crew.progress[crew.worker].arrived[index(s)]); }
   bool met(Side s, Walk& w) {
-    if (arrived[static_cast<size_t>(s)].value.load(std::memory_order_acquire) < (w.arrivals + 1) * lanes) return false;
+    if (!all_at(&SideProgress::arrived, s, arrived[index(s)] + w.arrivals + 1)) return false;
     ++w.arrivals;
     return true;
   }
-
-  // w.part counts phases done; blocked while others are in the phase before.
-  bool call(uint32_t worker, Side side, size_t k, Walk& w) {
-    if (!plan::runs_on(sk.kernels[k].type, side)) return true;
-    const kernels::KernelEntry& entry = *kernels[k].entry;
-    const uint32_t count = participants(k);
-    const bool second = both(k) && side == Side::Aiv;
-    if (kernels[k].alone) {
-      if (worker == 0 && !second)
-        for (uint32_t phase = 0; phase < entry.phases; ++phase) entry.run(&parts[k][0].call, phase, 0, 1);
-    } else {
-      const uint32_t block = second ? lanes + worker : worker;
-      std::atomic<uint32_t>& together = phase_arrived[k].value;
-      for (; w.part < entry.phases; ++w.part) {
-        if (w.part > 0 && together.load(std::memory_order_acquire) < w.part * count) return false;
-        entry.run(&parts[k][block].call, w.part, block, count);
-        together.fetch_add(1, std::memory_order_acq_rel);
-      }
-      // The slots of the workspace are read by others until the last phase is over.
-      if (entry.phases > 1 && together.load(std::memory_order_acquire) < entry.phases * count) return false;
-    }
-    if (done && --sides_left[k] == 0) (*done)(k);
+  // Have all who run kernel k done so many phases of it?
+  bool together(size_t k, uint32_t count) const {
+    for (const Side s : plan::kSides)
+      if (plan::runs_on(walk.launch_.superkernel->kernels[k].type, s) &&
+          !all_at(&SideProgress::phases, s, phases[index(s)] + walk.phases_before_[index(s)][k] + count))
+        return false;
     return true;
   }
+
+  // The workers of a kernel's side run it, those of both sides when it is mix, or the first worker alone.
+  // w.part counts phases done; blocked while others are in the phase before.
+  bool call(Side side, size_t k, Walk& w) {
+    const plan::KernelType type = walk.launch_.superkernel->kernels[k].type;
+    if (!plan::runs_on(type, side)) return true;
+    const StepKernel& kernel = walk.launch_.kernels[k];
+    const bool mix = plan::is_mix(type), second = mix && side == Side::Aiv;
+    const sk_call& c = crew.calls[second ? 1 : 0][k];
+    const uint32_t count = kernel.entry->phases;
+    if (kernel.alone) {
+      if (crew.worker == 0 && !second)
+        for (uint32_t phase = 0; phase < count; ++phase) kernel.entry->run(&c, phase, 0, 1);
+    } else {
+      const uint32_t block = second ? crew.lanes + crew.worker : crew.worker;
+      for (; w.part < count; ++w.part) {
+        if (w.part > 0 && !together(k, w.part)) return false;
+        kernel.entry->run(&c, w.part, block, crew.lanes * (mix ? 2 : 1));
+        if (count > 1) count_up(crew.progress[crew.worker].phases[index(side)]);
+      }
+      // The slots of the workspace are read by others until the last phase is over.
+      if (count > 1 && !together(k, count)) return false;
+    }
+    faulty |= c.fault->code != SK_FAULT_NONE;
+    if (done && --sides_left[k] == 0) done(k);
+    return true;
+  }
+  void note(Side, const SkStep&) {}
 };
 
-SuperKernelLaunch::SuperKernelLaunch() = default;
-SuperKernelLaunch::~SuperKernelLaunch() = default;
-
-Expected<std::unique_ptr<SuperKernelLaunch>> SuperKernelLaunch::build(const plan::SuperKernel& kernel, std::vector<Kernel> kernels, Workers& workers,
-                                                                      TensorPool& pool) {
-  std::unique_ptr<SuperKernelLaunch> out(new SuperKernelLaunch);
-  out->impl_ = std::make_unique<Impl>(kernel, std::move(kernels), workers);
-  if (auto ok = out->impl_->build(pool); !ok) return tl::unexpected(ok.error());
-  return out;
+SuperKernelWalk::SuperKernelWalk(const StepLaunch& launch) : launch_(launch) {
+  for (const Side s : plan::kSides) {
+    std::vector<uint64_t>& before = phases_before_[index(s)];
+    before.resize(launch.kernels.size());
+    uint64_t count = 0;
+    for (const SkStep& step : launch.superkernel->of(s)) {
+      if (step.kind != SkStep::Kind::Call && step.kind != SkStep::Kind::DynamicCall) continue;
+      before[step.of] = count;
+      if (plan::runs_on(launch.superkernel->kernels[step.of].type, s) && has_phases(launch.kernels[step.of]))
+        count += launch.kernels[step.of].entry->phases;
+    }
+  }
 }
 
-void SuperKernelLaunch::run(const std::function<void(size_t)>& done) { impl_->launch(done); }
-
-const sk_fault* SuperKernelLaunch::fault(size_t* kernel) const {
-  for (size_t k = 0; k < impl_->parts.size(); ++k) {
-    const sk_fault* first = nullptr;
-    for (const auto& p : impl_->parts[k])
-      if (p.fault.code != SK_FAULT_NONE && (first == nullptr || p.fault.row < first->row)) first = &p.fault;
-    if (first == nullptr) continue;
-    *kernel = k;
-    return first;
+bool SuperKernelWalk::run(const Crew& crew, const std::function<void(size_t)>& done) const {
+  const plan::SuperKernel& sk = *launch_.superkernel;
+  std::array<Walk, 2> walks;
+  GroupFlags flags{};
+  Group group(*this, crew, done);
+  for (uint32_t idle = 0;;) {
+    bool moved = false, open = false;
+    for (const Side s : plan::kSides) {
+      Walk& w = walks[index(s)];
+      while (w.at < sk.of(s).size() && walk_step(group, sk, s, w, flags)) moved = true;
+      open |= w.at < sk.of(s).size();
+    }
+    if (!open) return group.faulty;
+    if (moved)
+      idle = 0;
+    else if (idle++ < crew.spins)
+      relax();
+    else
+      std::this_thread::yield();
   }
-  return nullptr;
 }
 
 }  // namespace skdsl::exec

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/repl/calls.h"
 #include "cli/repl/document.h"
 #include "cli/repl/input.h"
+#include "cli/repl/scopes.h"
 
 namespace skdsl::cli::repl {
 namespace {

@@ -168,6 +168,74 @@ TEST(Session, VerifyAndLintSeeTheChangedText) {
   EXPECT_EQ(lint.exit, 0) << lint.out << lint.err;
 }
 
+TEST(Session, LlvmShowsTheCodeOfTheChangedModel) {
+  const CommandResult whole = session(":llvm\n");
+  ASSERT_EQ(whole.exit, 0) << whole.err;
+  EXPECT_NE(whole.out.find("define "), std::string::npos) << whole.out;
+  EXPECT_NE(whole.out.find("@sk_kernel_rms_norm"), std::string::npos) << whole.out;
+  const auto calls = [](const CommandResult& r) {
+    size_t n = 0;
+    for (size_t at = 0; (at = r.out.find("call void @sk_kernel_", at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  const CommandResult one = session(":llvm scope_0_part1\n");
+  ASSERT_EQ(one.exit, 0) << one.err;
+  EXPECT_GT(calls(one), 0u) << one.out;
+  EXPECT_LT(calls(one), calls(whole));
+  // What stood behind the cut is in a function of its own.
+  const CommandResult cut =
+      session(":split scope_0_part1 at norm_post[0]\n:llvm scope_0_part1\n", {"--no-bits"});
+  ASSERT_EQ(cut.exit, 0) << cut.err;
+  EXPECT_GT(calls(cut), 0u) << cut.out;
+  EXPECT_LT(calls(cut), calls(one)) << cut.out;
+  for (const char* refused : {":llvm scope_0_none\n", ":mode eager\n:llvm\n"}) {
+    const CommandResult r = session(refused, {"--no-bits"});
+    EXPECT_EQ(r.exit, 1) << refused;
+    EXPECT_NE(r.err.find(std::string(refused).starts_with(":mode") ? "no plan" : "no scope"),
+              std::string::npos)
+        << r.err;
+  }
+}
+
+TEST(Session, ScopesOfImportedFilesAreShownAndLeftAlone) {
+  TemporaryFolder folder;
+  const std::string layer = folder / "parts.sk", file = folder / "m.sk";
+  const std::string part =
+      "import \"std/base.sk\"\n\nlayer Part(i: int) {\n  norm = RmsNorm(8)\n\n  forward(h: act[T, 8]) -> "
+      "act[T, 8] "
+      "{\n    superkernel \"part_{i}\" <\n      h = norm(h)\n      h = h * 2.0\n    >\n    return h\n  "
+      "}\n}\n";
+  std::ofstream(layer) << part;
+  std::ofstream(file)
+      << "import \"std/base.sk\"\nimport \"parts.sk\"\nmodel M {\n  embed = Embedding(16, 8)\n  part = "
+         "Part(0)\n  head = Linear(8, 16, out = f32)\n\n"
+         "  prefill(ids: i32[T], step: Step) -> f32[B, 16] {\n    return "
+         "head(index_select(embed(ids), 0, step.actual_seq_lengths_cu_q - 1))\n  }\n\n"
+         "  decode(ids: i32[T], step: Step) -> f32[T, 16] {\n    h = part(embed(ids))\n    "
+         "superkernel \"own\" <\n      h = h * 3.0\n      y = sigmoid(h)\n    >\n    return "
+         "head(y)\n  }\n}\n";
+  const CommandResult seen =
+      run_command({"repl", file, "--weights", "synthetic:1"}, ":scopes\n:scope part_0\n");
+  ASSERT_EQ(seen.exit, 0) << seen.err;
+  EXPECT_NE(seen.out.find("part_{i}\n  " + layer +
+                          ":7, Part.forward; edited in that file only\n  1 scope, 1 piece"),
+            std::string::npos)
+      << seen.out;
+  EXPECT_NE(seen.out.find("own\n  line 14, M.decode\n  1 scope"), std::string::npos) << seen.out;
+  for (const char* command : {":drop part_0", ":split part_{i} at norm", ":merge own part_0",
+                              ":merge part_0 own", ":move sigmoid to part_0", ":option part_0 split-mode=2",
+                              ":stream part_0 1", ":cores part_0 aic=8", ":prefetch part_0 norm after x"}) {
+    const CommandResult r =
+        run_command({"repl", file, "--weights", "synthetic:1"}, std::string(command) + "\n");
+    EXPECT_EQ(r.exit, 1) << command;
+    EXPECT_NE(r.err.find("stands in " + layer + ":7, which " + file + " imports"), std::string::npos)
+        << command << r.err;
+    EXPECT_NE(r.err.find(":reload"), std::string::npos) << r.err;
+  }
+  EXPECT_EQ(text_of(layer), part);
+  EXPECT_EQ(run_command({"repl", file, "--weights", "synthetic:1"}, ":drop own\n").exit, 0);
+}
+
 TEST(Session, LinesUseTheModel) {
   const CommandResult r =
       session("l = RmsNorm(4)\nl(bf16([[1, 1, 1, 1]]))\nm = LongCatFlash()\nhidden_size\n", {});

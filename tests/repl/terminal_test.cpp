@@ -265,6 +265,34 @@ TEST(Terminal, CtrlCLeavesAUsableSession) {
   }
 }
 
+// A compile, a run that captures, a decode step, a comparison, code generation: cut off early, in the middle,
+// or over already.
+TEST(Terminal, CtrlCAtAnyMomentOfACommand) {
+  NEED_TMUX();
+  for (const char* environment : {"TERM=xterm", "TERM=dumb"}) {
+    SCOPED_TRACE(environment);
+    Terminal t(environment, quoted(kModel) + " --weights synthetic:1");
+    ASSERT_TRUE(t.sees("sk>"));
+    int answer = 710000;
+    for (const int delay : {0, 4, 15, 50, 200, 700})
+      for (const char* command : {":set num_layers=20", ":mode npugraph_ex", ":dump rms_norm",
+                                  ":verify --threads 1", ":time", ":llvm scope_0_part1", ":undo"}) {
+        SCOPED_TRACE(std::string(command) + " after " + std::to_string(delay) + " ms");
+        t.line(command);
+        std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+        t.key("C-c");
+        answer += 17;
+        t.line(std::to_string(answer - 5000) + " + 5000");
+        ASSERT_TRUE(t.sees(std::to_string(answer)));
+      }
+    t.line(":mode ge_graph");
+    t.line(":scopes");
+    ASSERT_TRUE(t.sees("scope_{i}_part2_main"));
+    t.key("C-d");
+    ASSERT_TRUE(t.sees("exit 0"));
+  }
+}
+
 TEST(Terminal, TheStartUpFileComesFirst) {
   NEED_TMUX();
   TemporaryFolder folder;

@@ -1,6 +1,9 @@
 // The graph executor against the interpreter, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "runtime/exec/graph.h"
 #include "tests/unit/exec/naive_schedule.h"
 #include "tests/unit/exec/tiny_model.h"
@@ -123,6 +126,81 @@ TEST_F(GraphTest, FaultsNameTheirPlace) {
   const auto r = (*graph)->run({floats({2, 16}, test::noise(1, 32)), ints({0, 2})});
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().message, "test.sk:9:2: `scatter_update`: index 2 at row 1 is out of range; it must be at least 0 and below 2");
+}
+
+TEST_F(GraphTest, AFaultEndsTheRunBehindItsLaunchOnAnyNumberOfWorkers) {
+  example();
+  const int64_t n = 700;
+  const Values good{floats({n, 16}, test::noise(4, n * 16)), ints(std::vector<int32_t>(n, -1))};
+  std::vector<int32_t> slots(n, -1);
+  slots[351] = 7, slots[699] = 9, slots[400] = -3;
+  const Values bad{good[0], ints(slots)};
+  std::string want;
+  for (const bool spread : {false, true})
+    for (const uint32_t threads : {1u, 2u, 3u, 9u}) {
+      exec::Workers team(threads);
+      auto graph = exec::Graph::build(program, schedule(n), bindings, team, {.poison = true, .spread = spread});
+      ASSERT_TRUE(graph) << graph.error().message;
+      const uint64_t launches = (*graph)->launches_per_run();
+      for (uint64_t turn = 1; turn <= 3; ++turn) {
+        const auto failed = (*graph)->run(bad);
+        ASSERT_FALSE(failed);
+        EXPECT_EQ(failed.error().message, "test.sk:9:2: `scatter_update`: index 7 at row 351 is out of range; it must be at least 0 and below 2");
+        const uint64_t before = (*graph)->launches_run();
+        const auto r = (*graph)->run(good);
+        ASSERT_TRUE(r) << r.error().message;
+        if (want.empty()) want = test::bits((*r)[0]);
+        EXPECT_EQ(test::bits((*r)[0]), want) << threads << " workers";
+        EXPECT_EQ((*graph)->launches_run(), before + launches);
+        // The launches before the one with the fault count, it and those behind it do not.
+        EXPECT_EQ(before, turn * 3 + (turn - 1) * launches);
+      }
+      EXPECT_EQ((*graph)->replays(), 3u);
+    }
+}
+
+TEST_F(GraphTest, AnInterruptEndsARunAndTheNextOneIsWhole) {
+  example();
+  const int64_t n = 700;
+  const Values args{floats({n, 16}, test::noise(4, n * 16)), ints(std::vector<int32_t>(n, -1))};
+  for (const uint32_t threads : {1u, 2u, 5u}) {
+    exec::Workers team(threads);
+    std::atomic<bool> interrupt{false};
+    auto graph = exec::Graph::build(program, schedule(n), bindings, team, {.poison = true, .spread = true, .interrupt = &interrupt});
+    ASSERT_TRUE(graph) << graph.error().message;
+    const std::string want = test::bits((*(*graph)->run(args))[0]);
+    interrupt = true;
+    EXPECT_EQ((*graph)->run(args).error().message, "interrupted");
+    interrupt = false;
+    // At any moment of a run, or between two of them.
+    std::atomic<bool> over{false};
+    std::thread other([&] {
+      while (!over) {
+        std::this_thread::sleep_for(std::chrono::microseconds(130));
+        interrupt = true;
+      }
+    });
+    size_t ended = 0;
+    for (int turn = 0; turn < 300; ++turn) {
+      interrupt = false;
+      const uint64_t before = (*graph)->launches_run();
+      const auto r = (*graph)->run(args);
+      if (r) {
+        ASSERT_EQ(test::bits((*r)[0]), want) << threads << " workers";
+        continue;
+      }
+      ASSERT_EQ(r.error().message, "interrupted");
+      ASSERT_LT((*graph)->launches_run(), before + (*graph)->launches_per_run());
+      ++ended;
+    }
+    over = true;
+    other.join();
+    interrupt = false;
+    const auto whole = (*graph)->run(args);
+    ASSERT_TRUE(whole) << whole.error().message;
+    EXPECT_EQ(test::bits((*whole)[0]), want);
+    EXPECT_GT(ended, 0u);
+  }
 }
 
 TEST_F(GraphTest, RefusesWhatCannotRun) {
