@@ -566,7 +566,7 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   const std::string& mode = run.prepared->compile.sema.builtins.exe_mode;
   if (options.jit == "on" && !options.dry && mode != "eager") {
     run.native = native_compiler(run.diags);
-    if (mode == "ge_graph") run.native->open_early();
+    if (mode == "ge_graph" && run.native->cold()) run.native->open_early();
   }
   run.prepared->compile.passes.print = pass_printer(context);
   run.compiled = compile(run.modules, run.prepared->compile, run.diags);
