@@ -63,6 +63,7 @@ std::string described() {
   out += ' ';
   for (uint32_t leaf = 0x80000002; leaf <= 0x80000004; ++leaf)
     for (const uint32_t word : cpuid(leaf, 0).r) add_text(out, word);
+  out.resize(out.find_last_not_of(' ') + 1);
   for (const Leaf& l : kLeaves) {
     const Registers got = cpuid(l.leaf, l.subleaf);
     out += ' ' + hex(l.leaf) + '.' + hex(l.subleaf) + ':';

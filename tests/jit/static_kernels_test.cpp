@@ -88,7 +88,8 @@ TEST_P(StaticKernels, GiveTheBitsOfTheNativeKernel) {
                 << blocks << " blocks, result " << r;
         }
       }
-      ASSERT_EQ((*linked)->code_bytes(), (*loaded)->code_bytes());
+      // ORC forgets the names of local functions.
+      ASSERT_LE((*linked)->code_bytes(), (*loaded)->code_bytes());
       ++calls;
     }
   EXPECT_GT(calls, 0u);
