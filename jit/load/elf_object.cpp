@@ -109,8 +109,7 @@ class Reader {
           return wrong("a section is of type " + std::to_string(h.sh_type));
       }
       if (s.in_memory) {
-        constexpr uint64_t kKnown =
-            SHF_ALLOC | SHF_EXECINSTR | SHF_WRITE | SHF_MERGE | SHF_STRINGS;
+        constexpr uint64_t kKnown = SHF_ALLOC | SHF_EXECINSTR | SHF_WRITE | SHF_MERGE | SHF_STRINGS;
         if ((h.sh_flags & ~kKnown) != 0)
           return wrong("section `" + std::string(s.name) + "` has other flags");
         if (s.code && (s.writable || s.zeros > 0))

@@ -13,8 +13,9 @@
 namespace skdsl::jit {
 
 namespace {
-constexpr uint64_t kBelow = uint64_t{64} << 20;  // so far below the program code is put when there is room
-std::atomic<uint64_t> placed{0};                 // bytes asked for so far: the next code goes below
+// Code is put so far below the program, each load below the one before, when there is room.
+constexpr uint64_t kBelow = uint64_t{64} << 20, kSpan = uint64_t{1} << 30;
+std::atomic<uint64_t> placed{0};  // bytes asked for so far
 
 tl::unexpected<Error> trouble(const char* what) {
   return tl::unexpected(Error{
@@ -39,7 +40,7 @@ Expected<Memory> Memory::reserve(const uint64_t (&sizes)[kSegments], uint64_t ne
   for (size_t s = 0; s < kSegments; ++s)
     out.begin_[s + 1] = out.begin_[s] + (sizes[s] + page - 1) / page * page;
   const uint64_t bytes = std::max(out.begin_[kSegments], page);
-  const uint64_t below = kBelow + placed.fetch_add(bytes) + bytes;
+  const uint64_t below = kBelow + placed.fetch_add(bytes) % kSpan + bytes;
   // Without MAP_FIXED the address is a wish: what is in use already stays.
   void* wish = near > below + kBelow ? reinterpret_cast<void*>((near - below) / page * page) : nullptr;
   void* got = ::mmap(wish, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

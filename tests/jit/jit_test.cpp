@@ -227,7 +227,10 @@ TEST(Synthetic, AThousandTokensAreTheSameEverywhere) {
         if (r.new_tokens != 1000) {
           LogitsRun plan = r;
           plan.more = {"--jit", "off"}, plan.threads = 1;
-          EXPECT_TRUE(logits_text(r) == logits_text(plan)) << m.sk << ", " << threads << " threads";
+          const std::string same = logits_text(plan);
+          // Linked by ORC, then from the cache by the loader; five workers have the objects of two.
+          for (const char* start : {"cold", "warm"})
+            EXPECT_TRUE(logits_text(r) == same) << m.sk << ", " << threads << " threads, " << start;
           continue;
         }
         EXPECT_TRUE(logits_text(r) == reference)
