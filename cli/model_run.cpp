@@ -581,12 +581,11 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
   const std::string& mode = run.prepared->compile.sema.builtins.exe_mode;
   if (options.jit == "on" && !options.dry && mode != "eager") {
     run.native = native_compiler(run.diags);
+    if (mode == "ge_graph" && run.native->cold()) run.native->open_early();
   }
   run.prepared->compile.passes.print = pass_printer(context);
   run.plans.emplace(options.dry ? jit::ObjectCache({}) : jit::ObjectCache::standard(), run.diags);
-  run.compiled = run.plans->compile(run.modules, run.prepared->compile, [&] {
-    if (run.native && mode == "ge_graph") run.native->open_early();
-  });
+  run.compiled = run.plans->compile(run.modules, run.prepared->compile);
   if (!run.compiled) return diagnostics(1);
   run.compile_ms = ms_since(started);
   if (options.mtp > 0 && run.compiled->draft.empty())

@@ -77,9 +77,8 @@ std::optional<sema::Elaborated> PlanCache::find(const sema::Modules& modules, co
   return std::move(*program);
 }
 
-std::optional<sema::Elaborated> PlanCache::compile(const sema::Modules& modules, const CompileOptions& options, const std::function<void()>& missing) {
+std::optional<sema::Elaborated> PlanCache::compile(const sema::Modules& modules, const CompileOptions& options) {
   if (auto program = find(modules, options)) return program;
-  missing();
   const size_t before = reports();
   auto program = skdsl::compile(modules, options, diags_);
   quiet_ = reports() == before;

@@ -3,7 +3,6 @@
 // The key of a program is all that compiling it reads: the texts of the files, the settings, the passes and this build.
 // What reported anything is compiled anew each time, so that it is told again; so is what is small.
 #pragma once
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +16,8 @@ class PlanCache {
  public:
   PlanCache(jit::ObjectCache cache, diag::Engine& diags) : cache_(std::move(cache)), diags_(diags) {}
 
-  /// What skdsl::compile gives, from here when it is here; `missing` is called before it is compiled. An entry that is
-  /// damaged is a warning and none.
-  std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options, const std::function<void()>& missing);
+  /// What skdsl::compile gives, from here when it is here. An entry that is damaged is a warning and none.
+  std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options);
   /// The hook of skdsl::graph_compiler, which looks here first; for graphs of the program that `compile` gave.
   plan::CompileHook graph_compiler(schedule::ScheduleOptions options);
   /// Whether the program was here.

@@ -79,12 +79,12 @@ int why(const Options& options, Context& context, const jit::ObjectCache& cache)
   if (!planned) return planned.error();
   auto steps = decode_steps(*planned, static_cast<uint32_t>(options.threads));
   if (!steps) return report(steps.error(), context);
-  auto engine = jit::engine();
-  if (!engine) return report(engine.error(), context);
+  auto build = jit::build_key();
+  if (!build) return report(build.error(), context);
   const auto entries = cache.entries();
   Json::Array list;
   for (const DecodeStep& d : *steps) {
-    const jit::CacheKey key = jit::key_of(d.step, jit::build_key(**engine));
+    const jit::CacheKey key = jit::key_of(d.step, *build);
     std::string trouble;
     const bool there = cache.get(key, trouble).has_value();
     std::string reason;

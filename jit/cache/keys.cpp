@@ -46,11 +46,13 @@ std::string plan_hash(const exec::NativeStep& step) {
     w << f.name << f.plain << f.meetings << f.kernels.size();
     for (const exec::NativeKernel& k : f.kernels) {
       write(w, k);
-      w << k.phases << k.alone << k.may_fault << k.workspace << k.loc.file << k.loc.line << k.loc.column << k.weights.size();
+      w << k.phases << k.alone << k.may_fault << k.workspace << k.loc.file << k.loc.line << k.loc.column
+        << k.weights.size();
       for (const uint32_t i : k.weights) w << i;
     }
     w << f.ops.size();
-    for (const exec::NativeOp& op : f.ops) w << static_cast<uint64_t>(op.kind) << op.kernel << op.phase << op.meeting << op.how;
+    for (const exec::NativeOp& op : f.ops)
+      w << static_cast<uint64_t>(op.kind) << op.kernel << op.phase << op.meeting << op.how;
   }
   w << step.launches.size();
   for (const exec::NativeLaunch& l : step.launches) w << l.function << l.how;
@@ -74,6 +76,12 @@ std::string fingerprint(const exec::NativeKernel& kernel) {
   return w.digest();
 }
 
+CacheKey key_of(const BuildKey& build) {
+  CacheKey key;
+  add_build(key, build);
+  return key;
+}
+
 CacheKey key_of(const exec::NativeStep& step, const BuildKey& build) {
   CacheKey key{{"kind", "step"}, {"name", step.name}, {"workers", step.solo ? "one" : "several"}};
   std::string options;
@@ -88,7 +96,8 @@ CacheKey key_of(const exec::NativeStep& step, const BuildKey& build) {
 }
 
 CacheKey key_of(const exec::NativeKernel& kernel, const BuildKey& build) {
-  CacheKey key{{"kind", "kernel"}, {"name", std::string(info(kernel.code).name)}, {"plan", fingerprint(kernel)}};
+  CacheKey key{
+      {"kind", "kernel"}, {"name", std::string(info(kernel.code).name)}, {"plan", fingerprint(kernel)}};
   add_build(key, build);
   return key;
 }

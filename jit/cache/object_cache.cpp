@@ -35,6 +35,14 @@ std::string key_text(const CacheKey& key) {
   return out + '\n';
 }
 
+// How the names of files begin: those of one machine and build alike.
+std::string build_prefix(const CacheKey& key) {
+  CacheKey build;
+  for (const auto& part : key)
+    if (of_build(part.first)) build.push_back(part);
+  return sha256(key_text(build)).substr(0, 8) + "-";
+}
+
 CacheKey parsed(std::string_view text) {
   CacheKey out;
   for (size_t at = 0; at < text.size();) {
@@ -78,9 +86,11 @@ std::optional<std::string> read_bytes(const fs::path& path, int& error) {
 
 // "" for a file as it was written.
 std::string damage(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return bytes.size() < kMagic.size() ? "it is cut short" : "it is not a file of this cache";
+  if (!bytes.starts_with(kMagic))
+    return bytes.size() < kMagic.size() ? "it is cut short" : "it is not a file of this cache";
   if (bytes.size() < kKeyAt) return "it is cut short";
-  if (bytes[kKeyAt - 1] != '\n' || bytes.substr(kSumAt, kSumDigits) != sha256(bytes.substr(kKeyAt))) return "its checksum is wrong";
+  if (bytes[kKeyAt - 1] != '\n' || bytes.substr(kSumAt, kSumDigits) != sha256(bytes.substr(kKeyAt)))
+    return "its checksum is wrong";
   if (bytes.find("\n\n", kKeyAt) == std::string_view::npos) return "it has no object";
   return "";
 }
@@ -103,7 +113,8 @@ bool write_all(int fd, std::string_view bytes) {
 
 ObjectCache ObjectCache::standard() {
   uint64_t limit = kDefaultLimit;
-  if (const char* text = std::getenv("SKDSL_OBJECT_CACHE_BYTES")) std::from_chars(text, text + std::strlen(text), limit);
+  if (const char* text = std::getenv("SKDSL_OBJECT_CACHE_BYTES"))
+    std::from_chars(text, text + std::strlen(text), limit);
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache && *cache == '/') return ObjectCache(fs::path(cache) / "skdsl" / "objects", limit);
   const char* home = std::getenv("HOME");
@@ -111,7 +122,21 @@ ObjectCache ObjectCache::standard() {
   return ObjectCache({}, limit);
 }
 
-fs::path ObjectCache::file_of(const CacheKey& key) const { return folder_ / (sha256(key_text(key)) + std::string(kEnding)); }
+bool of_build(const std::string& name) {
+  return name == "target" || name == "llvm" || name == "skdsl" || name == "jit";
+}
+
+fs::path ObjectCache::file_of(const CacheKey& key) const {
+  return folder_ / (build_prefix(key) + sha256(key_text(key)) + std::string(kEnding));
+}
+
+bool ObjectCache::holds_build(const CacheKey& key) const {
+  const std::string prefix = build_prefix(key);
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; on() && !error && at != end; at.increment(error))
+    if (at->path().filename().native().starts_with(prefix)) return true;
+  return false;
+}
 
 std::optional<Object> ObjectCache::get(const CacheKey& key, std::string& trouble) const {
   if (!on()) return {};
@@ -124,7 +149,8 @@ std::optional<Object> ObjectCache::get(const CacheKey& key, std::string& trouble
   }
   std::string wrong = damage(*bytes);
   const std::string text = key_text(key);
-  if (wrong.empty() && !std::string_view(*bytes).substr(kKeyAt).starts_with(text)) wrong = "it belongs to another key";
+  if (wrong.empty() && !std::string_view(*bytes).substr(kKeyAt).starts_with(text))
+    wrong = "it belongs to another key";
   if (!wrong.empty()) {
     trouble = path.string() + " is not used: " + wrong;
     return {};
@@ -140,7 +166,8 @@ std::string ObjectCache::put(const CacheKey& key, const Object& object) const {
   fs::create_directories(folder_, error);
   if (error) return "cannot make " + folder_.string() + ": " + error.message();
   static std::atomic<uint32_t> count{0};
-  const fs::path temporary = folder_ / (std::string(kTemporary) + std::to_string(::getpid()) + "-" + std::to_string(count++));
+  const fs::path temporary =
+      folder_ / (std::string(kTemporary) + std::to_string(::getpid()) + "-" + std::to_string(count++));
   const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return message("cannot write", temporary, errno);
   const std::string text = key_text(key);
@@ -149,10 +176,14 @@ std::string ObjectCache::put(const CacheKey& key, const Object& object) const {
   const int why = errno;
   const bool closed = ::close(fd) == 0;
   std::string trouble;
-  if (!written || !closed) trouble = message("cannot write", temporary, written ? errno : why);
-  else if (::rename(temporary.c_str(), file_of(key).c_str()) != 0) trouble = message("cannot rename", temporary, errno);
-  if (!trouble.empty()) ::unlink(temporary.c_str());
-  else evict();
+  if (!written || !closed)
+    trouble = message("cannot write", temporary, written ? errno : why);
+  else if (::rename(temporary.c_str(), file_of(key).c_str()) != 0)
+    trouble = message("cannot rename", temporary, errno);
+  if (!trouble.empty())
+    ::unlink(temporary.c_str());
+  else
+    evict();
   return trouble;
 }
 
@@ -178,7 +209,9 @@ std::vector<ObjectCache::Entry> ObjectCache::entries() const {
     }
     out.push_back(std::move(e));
   }
-  std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) { return std::pair(b.used, a.file) < std::pair(a.used, b.file); });
+  std::sort(out.begin(), out.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(b.used, a.file) < std::pair(a.used, b.file);
+  });
   return out;
 }
 

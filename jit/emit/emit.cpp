@@ -21,17 +21,23 @@ constexpr uint32_t kCopies = 4;
 // Lines of 64 bytes that the switch `preload` pulls.
 constexpr uint32_t kCodeLines = 8, kWeightLines = 16;
 
-static_assert(offsetof(exec::NativeFrame, lanes) == 0, "the emitted code loads it from the start of the frame");
+static_assert(offsetof(exec::NativeFrame, lanes) == 0,
+              "the emitted code loads it from the start of the frame");
 
 class Emitter {
  public:
   Emitter(const NativeStep& step, llvm::LLVMContext& context, const EmitOptions& options)
-      : step_(step), context_(context), module_(std::make_unique<llvm::Module>("skdsl " + step.name, context)), b_(context), di_(*module_),
+      : step_(step),
+        context_(context),
+        module_(std::make_unique<llvm::Module>("skdsl " + step.name, context)),
+        b_(context),
+        di_(*module_),
         debug_(options.debug_info) {}
 
   std::unique_ptr<llvm::Module> run() {
     if (debug_) start_debug();
-    for (const NativeFunction& f : step_.functions) functions_.push_back(f.plain ? std::vector<llvm::Function*>{} : superkernel(f));
+    for (const NativeFunction& f : step_.functions)
+      functions_.push_back(f.plain ? std::vector<llvm::Function*>{} : superkernel(f));
     step();
     if (debug_) di_.finalize();
     return std::move(module_);
@@ -47,7 +53,8 @@ class Emitter {
   llvm::Type* i32() { return b_.getInt32Ty(); }
   llvm::PointerType* ptr() { return b_.getPtrTy(); }
   llvm::Value* add(llvm::Value* base, uint64_t n) {
-    if (const auto* c = llvm::dyn_cast<llvm::ConstantInt>(base)) return llvm::ConstantInt::get(base->getType(), c->getZExtValue() + n);
+    if (const auto* c = llvm::dyn_cast<llvm::ConstantInt>(base))
+      return llvm::ConstantInt::get(base->getType(), c->getZExtValue() + n);
     return n == 0 ? base : b_.CreateAdd(base, llvm::ConstantInt::get(base->getType(), n));
   }
   llvm::FunctionCallee external(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> args) {
@@ -57,7 +64,8 @@ class Emitter {
     return f;
   }
   llvm::FunctionCallee kernel(const NativeKernel& k) {
-    return external(kernel_symbol(k, step_.options.static_kernels), b_.getVoidTy(), {ptr(), i32(), i32(), i32()});
+    return external(kernel_symbol(k, step_.options.static_kernels), b_.getVoidTy(),
+                    {ptr(), i32(), i32(), i32()});
   }
 
   // ---- debug info: calls stand at the places of their operators
@@ -65,25 +73,28 @@ class Emitter {
   void start_debug() {
     module_->addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
     module_->addModuleFlag(llvm::Module::Warning, "Dwarf Version", 4);
-    unit_ = di_.createCompileUnit(llvm::dwarf::DW_LANG_C, file_of({}), "skdsl", true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
+    unit_ = di_.createCompileUnit(llvm::dwarf::DW_LANG_C, file_of({}), "skdsl", true, "", 0, "",
+                                  llvm::DICompileUnit::LineTablesOnly);
   }
   llvm::DIFile* file_of(const Loc& loc) {
     std::string name;
-    if (!step_.files.empty()) name = step_.files[loc.line != 0 && loc.file < step_.files.size() ? loc.file : 0];
+    if (!step_.files.empty())
+      name = step_.files[loc.line != 0 && loc.file < step_.files.size() ? loc.file : 0];
     return di_.createFile(name.empty() ? "skdsl" : name, ".");
   }
   llvm::DISubprogram* subprogram(llvm::Function* f, const Loc& loc) {
     if (!debug_) return nullptr;
     auto* type = di_.createSubroutineType(di_.getOrCreateTypeArray({}));
-    auto* s = di_.createFunction(file_of(loc), f->getName(), f->getName(), file_of(loc), loc.line, type, loc.line, llvm::DINode::FlagZero,
-                                 llvm::DISubprogram::SPFlagDefinition);
+    auto* s = di_.createFunction(file_of(loc), f->getName(), f->getName(), file_of(loc), loc.line, type,
+                                 loc.line, llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);
     f->setSubprogram(s);
     return s;
   }
   void at(const Scope& scope, const Loc& loc) {
     if (!scope.place) return;
     llvm::DIScope* in = scope.place;
-    if (loc.line != 0 && file_of(loc) != scope.place->getFile()) in = di_.createLexicalBlockFile(scope.place, file_of(loc));
+    if (loc.line != 0 && file_of(loc) != scope.place->getFile())
+      in = di_.createLexicalBlockFile(scope.place, file_of(loc));
     b_.SetCurrentDebugLocation(llvm::DILocation::get(context_, loc.line, loc.column, in));
   }
   void nowhere(const Scope& scope) {
@@ -92,13 +103,16 @@ class Emitter {
 
   // ---- the body of a launch
 
-  llvm::Value* call_of(const Scope& s, size_t k) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), s.table, k * sizeof(sk_call)); }
+  llvm::Value* call_of(const Scope& s, size_t k) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), s.table, k * sizeof(sk_call));
+  }
 
   void phase(const NativeFunction& f, const NativeOp& op, const Scope& s) {
     const NativeKernel& k = f.kernels[op.kernel];
     const bool one = k.alone || step_.solo;
     at(s, k.loc);
-    b_.CreateCall(kernel(k), {call_of(s, op.kernel), b_.getInt32(op.phase), one ? b_.getInt32(0) : s.worker, one ? b_.getInt32(1) : s.lanes});
+    b_.CreateCall(kernel(k), {call_of(s, op.kernel), b_.getInt32(op.phase), one ? b_.getInt32(0) : s.worker,
+                              one ? b_.getInt32(1) : s.lanes});
   }
 
   // The number of a meeting is that of the launch's boundary and its place in the function.
@@ -110,7 +124,8 @@ class Emitter {
 
   void prefetch_line(llvm::Value* base, uint32_t line) {
     auto* address = b_.CreateConstGEP1_64(b_.getInt8Ty(), base, line * 64);
-    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ptr()}, {address, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+    b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ptr()},
+                       {address, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
   }
   // The first lines of the code, and of this kernel's weights.
   void prefetch(const NativeFunction& f, const NativeOp& op, const Scope& s) {
@@ -119,7 +134,9 @@ class Emitter {
     for (uint32_t line = 0; line < kCodeLines; ++line) prefetch_line(kernel(k).getCallee(), line);
     for (const uint32_t w : k.weights) {
       auto* in = b_.CreateLoad(ptr(), call_of(s, op.kernel));
-      auto* data = b_.CreateLoad(ptr(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), in, w * sizeof(sk_tensor) + offsetof(sk_tensor, data)));
+      auto* data =
+          b_.CreateLoad(ptr(), b_.CreateConstInBoundsGEP1_64(
+                                   b_.getInt8Ty(), in, w * sizeof(sk_tensor) + offsetof(sk_tensor, data)));
       for (uint32_t line = 0; line < kWeightLines; ++line) prefetch_line(data, line);
     }
   }
@@ -127,13 +144,18 @@ class Emitter {
     nowhere(s);
     prefetch_line(call_of(s, op.kernel), 0);
     for (const size_t list : {offsetof(sk_call, in), offsetof(sk_call, out), offsetof(sk_call, attr)})
-      prefetch_line(b_.CreateLoad(ptr(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), call_of(s, op.kernel), list)), 0);
+      prefetch_line(
+          b_.CreateLoad(ptr(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), call_of(s, op.kernel), list)),
+          0);
   }
 
   // Runs of ops of the first worker alone stand behind one branch.
   void body(const NativeFunction& f, const Scope& s) {
     for (size_t i = 0; i < f.ops.size();) {
-      const auto first_only = [&](size_t at) { return !step_.solo && at < f.ops.size() && f.ops[at].kind == NativeOp::Kind::Call && f.kernels[f.ops[at].kernel].alone; };
+      const auto first_only = [&](size_t at) {
+        return !step_.solo && at < f.ops.size() && f.ops[at].kind == NativeOp::Kind::Call &&
+               f.kernels[f.ops[at].kernel].alone;
+      };
       if (first_only(i)) {
         nowhere(s);
         auto* function = b_.GetInsertBlock()->getParent();
@@ -149,10 +171,18 @@ class Emitter {
       }
       const NativeOp& op = f.ops[i++];
       switch (op.kind) {
-        case NativeOp::Kind::Call: phase(f, op, s); break;
-        case NativeOp::Kind::Meet: meet(op, s); break;
-        case NativeOp::Kind::Prefetch: prefetch(f, op, s); break;
-        case NativeOp::Kind::Touch: touch(op, s); break;
+        case NativeOp::Kind::Call:
+          phase(f, op, s);
+          break;
+        case NativeOp::Kind::Meet:
+          meet(op, s);
+          break;
+        case NativeOp::Kind::Prefetch:
+          prefetch(f, op, s);
+          break;
+        case NativeOp::Kind::Touch:
+          touch(op, s);
+          break;
       }
     }
     check_faults(f, s);
@@ -164,7 +194,8 @@ class Emitter {
     llvm::Value* any = nullptr;
     for (size_t k = 0; k < f.kernels.size(); ++k) {
       if (!f.kernels[k].may_fault) continue;
-      const uint64_t offset = f.kernels.size() * sizeof(sk_call) + k * sizeof(sk_fault) + offsetof(sk_fault, code);
+      const uint64_t offset =
+          f.kernels.size() * sizeof(sk_call) + k * sizeof(sk_fault) + offsetof(sk_fault, code);
       auto* code = b_.CreateLoad(i32(), b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), s.table, offset));
       any = any ? b_.CreateOr(any, code) : code;
     }
@@ -181,8 +212,10 @@ class Emitter {
 
   // ---- functions
 
-  llvm::Function* define(const std::string& name, llvm::ArrayRef<llvm::Type*> args, llvm::GlobalValue::LinkageTypes linkage) {
-    auto* f = llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), args, false), linkage, name, *module_);
+  llvm::Function* define(const std::string& name, llvm::ArrayRef<llvm::Type*> args,
+                         llvm::GlobalValue::LinkageTypes linkage) {
+    auto* f =
+        llvm::Function::Create(llvm::FunctionType::get(b_.getVoidTy(), args, false), linkage, name, *module_);
     f->setDoesNotThrow();
     f->addFnAttr("frame-pointer", "all");
     b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", f));
@@ -195,8 +228,10 @@ class Emitter {
     const uint32_t copies = step_.options.copies && !step_.solo ? kCopies : 1;
     for (uint32_t copy = 0; copy < copies; ++copy) {
       const std::string name = copy == 0 ? f.name : f.name + ".copy" + std::to_string(copy);
-      auto* function = define(name, {ptr(), ptr(), i32(), i32(), b_.getInt64Ty(), i32()}, llvm::GlobalValue::ExternalLinkage);
-      Scope s{function->getArg(0), function->getArg(1), function->getArg(2), function->getArg(3), function->getArg(4), function->getArg(5)};
+      auto* function = define(name, {ptr(), ptr(), i32(), i32(), b_.getInt64Ty(), i32()},
+                              llvm::GlobalValue::ExternalLinkage);
+      Scope s{function->getArg(0), function->getArg(1), function->getArg(2),
+              function->getArg(3), function->getArg(4), function->getArg(5)};
       const char* names[] = {"frame", "table", "worker", "lanes", "number", "launch"};
       for (unsigned i = 0; i < 6; ++i) function->getArg(i)->setName(names[i]);
       s.place = subprogram(function, f.kernels.empty() ? Loc{} : f.kernels[0].loc);
@@ -248,13 +283,15 @@ class Emitter {
     const bool others_meet = (l.how & exec::kOthers) != 0;
     if (first_only && !others_meet) others_skip();
     auto* go = block("go");
-    auto* stopped = b_.CreateCall(external("sk_native_boundary", i32(), {ptr(), i32(), b_.getInt64Ty(), i32(), i32()}),
-                                  {s.frame, s.worker, s.number, s.launch, b_.getInt32(l.how)});
+    auto* stopped =
+        b_.CreateCall(external("sk_native_boundary", i32(), {ptr(), i32(), b_.getInt64Ty(), i32(), i32()}),
+                      {s.frame, s.worker, s.number, s.launch, b_.getInt32(l.how)});
     b_.CreateCondBr(b_.CreateICmpNE(stopped, b_.getInt32(0)), leave, go);
     b_.SetInsertPoint(go);
     if (first_only && others_meet) others_skip();
     Scope inside = s;
-    inside.table = b_.CreateLoad(ptr(), b_.CreateInBoundsGEP(ptr(), tables, b_.CreateZExt(s.launch, b_.getInt64Ty())));
+    inside.table =
+        b_.CreateLoad(ptr(), b_.CreateInBoundsGEP(ptr(), tables, b_.CreateZExt(s.launch, b_.getInt64Ty())));
     enter(l.function, inside);
     if (!first_only) return;
     nowhere(s);
@@ -274,9 +311,12 @@ class Emitter {
     uint64_t number = 0;
     for (const Stretch& stretch : stretches(step_.launches)) {
       uint64_t round = 0;  // meetings in one round
-      for (size_t j = 0; j < stretch.period; ++j) round += 1 + step_.functions[step_.launches[stretch.first + j].function].meetings;
-      if (stretch.times == 1) write_out(stretch, s, b_.getInt64(number), b_.getInt32(static_cast<uint32_t>(stretch.first)), leave);
-      else loop(stretch, s, number, round, leave);
+      for (size_t j = 0; j < stretch.period; ++j)
+        round += 1 + step_.functions[step_.launches[stretch.first + j].function].meetings;
+      if (stretch.times == 1)
+        write_out(stretch, s, b_.getInt64(number), b_.getInt32(static_cast<uint32_t>(stretch.first)), leave);
+      else
+        loop(stretch, s, number, round, leave);
       number += round * stretch.times;
     }
     nowhere(s);
@@ -287,7 +327,8 @@ class Emitter {
     leave->moveAfter(&function->back());
   }
 
-  void write_out(const Stretch& stretch, Scope s, llvm::Value* number, llvm::Value* launch_number, llvm::BasicBlock* leave) {
+  void write_out(const Stretch& stretch, Scope s, llvm::Value* number, llvm::Value* launch_number,
+                 llvm::BasicBlock* leave) {
     auto* tables = leave->getParent()->getArg(1);
     uint64_t past = 0;
     for (size_t j = 0; j < stretch.period; ++j) {
@@ -316,7 +357,10 @@ class Emitter {
     auto* next_l = add(l, stretch.period);
     n->addIncoming(next_n, b_.GetInsertBlock());
     l->addIncoming(next_l, b_.GetInsertBlock());
-    b_.CreateCondBr(b_.CreateICmpULT(next_l, b_.getInt32(static_cast<uint32_t>(stretch.first + stretch.period * stretch.times))), head, after);
+    b_.CreateCondBr(
+        b_.CreateICmpULT(next_l,
+                         b_.getInt32(static_cast<uint32_t>(stretch.first + stretch.period * stretch.times))),
+        head, after);
     b_.SetInsertPoint(after);
   }
 
@@ -327,12 +371,14 @@ class Emitter {
   llvm::DIBuilder di_;
   bool debug_;
   llvm::DICompileUnit* unit_ = nullptr;
-  std::vector<std::vector<llvm::Function*>> functions_;  // by distinct function and copy; none for ordinary tasks
+  std::vector<std::vector<llvm::Function*>>
+      functions_;  // by distinct function and copy; none for ordinary tasks
 };
 
 }  // namespace
 
-std::unique_ptr<llvm::Module> emit(const NativeStep& step, llvm::LLVMContext& context, const EmitOptions& options) {
+std::unique_ptr<llvm::Module> emit(const NativeStep& step, llvm::LLVMContext& context,
+                                   const EmitOptions& options) {
   return Emitter(step, context, options).run();
 }
 

@@ -1,7 +1,7 @@
 // repeats — the launches of a step as runs of equal stretches
 //
-// A model's layers launch the same distinct functions again and again. Written out, a hundred layers would be hundreds
-// of calls to compile; a stretch that comes often becomes a loop over the launches.
+// A model's layers launch the same distinct functions again and again. Written out, a hundred layers would be
+// hundreds of calls to compile; a stretch that comes often becomes a loop over the launches.
 #pragma once
 #include <cstddef>
 #include <vector>

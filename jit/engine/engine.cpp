@@ -1,12 +1,10 @@
 #include "jit/engine/engine.h"
 
 #include <link.h>
-
-#include <cstring>
-
-#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include <cstring>
 
 #include "jit/emit/emit.h"
 #include "jit/engine/link.h"
@@ -17,11 +15,14 @@ namespace skdsl::jit {
 
 namespace {
 
-Expected<std::unique_ptr<llvm::Module>> verified(const exec::NativeStep& step, llvm::LLVMContext& context, const EmitOptions& options) {
+Expected<std::unique_ptr<llvm::Module>> verified(const exec::NativeStep& step, llvm::LLVMContext& context,
+                                                 const EmitOptions& options) {
   auto module = emit(step, context, options);
   std::string wrong;
   llvm::raw_string_ostream out(wrong);
-  if (llvm::verifyModule(*module, &out)) return tl::unexpected(Error{ErrorKind::Internal, "the code emitted for `" + step.name + "` is not valid: " + wrong, {}});
+  if (llvm::verifyModule(*module, &out))
+    return tl::unexpected(
+        Error{ErrorKind::Internal, "the code emitted for `" + step.name + "` is not valid: " + wrong, {}});
   return module;
 }
 
@@ -66,8 +67,6 @@ std::string own_build_id() {
 
 class LlvmEngine final : public Engine {
  public:
-  std::string llvm_version() const override { return LLVM_VERSION_STRING; }
-  std::string target() const override { return host_text(); }
   std::string build_id() const override { return own_build_id(); }
 
   Expected<Object> compile(const exec::NativeStep& step) override {
@@ -88,7 +87,8 @@ class LlvmEngine final : public Engine {
     return generate(**module, **machine, llvm::CodeGenFileType::ObjectFile);
   }
 
-  Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects, std::span<const exec::NativeSymbol> symbols) override {
+  Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects,
+                                         std::span<const exec::NativeSymbol> symbols) override {
     return jit::link(objects, symbols);
   }
 
@@ -117,7 +117,9 @@ class LlvmEngine final : public Engine {
 
  private:
   // Straight calls gain nothing from optimisation.
-  static Expected<std::unique_ptr<llvm::TargetMachine>> dispatch_machine() { return host_machine(llvm::CodeGenOptLevel::Less); }
+  static Expected<std::unique_ptr<llvm::TargetMachine>> dispatch_machine() {
+    return host_machine(llvm::CodeGenOptLevel::Less);
+  }
 };
 
 }  // namespace

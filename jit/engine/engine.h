@@ -7,42 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "jit/load/linked.h"
 #include "runtime/exec/native.h"
 
 namespace skdsl::jit {
-
-/// A relocatable object, as bytes.
-using Object = std::string;
-
-/// Linked objects; the code goes with it.
-class Linked {
- public:
-  virtual ~Linked() = default;
-  /// The address of a function; the first call links what it needs.
-  virtual Expected<const void*> find(const std::string& symbol) const = 0;
-  /// Bytes of machine code.
-  virtual uint64_t code_bytes() const = 0;
-};
 
 enum class Text { Llvm, Asm };
 
 class Engine {
  public:
   virtual ~Engine() = default;
-  virtual std::string llvm_version() const = 0;
-  /// Processor and features that code is made for: "znver3,+avx2,…".
-  virtual std::string target() const = 0;
   /// The build of this shared object; other builds may make other code.
   virtual std::string build_id() const = 0;
 
-  /// The step function, named as the step, and its distinct super kernels. Kernels and functions of the runtime are
-  /// undefined symbols in it.
+  /// The step function, named as the step, and its distinct super kernels. Kernels and functions of the
+  /// runtime are undefined symbols in it.
   virtual Expected<Object> compile(const exec::NativeStep& step) = 0;
   /// A kernel for its shapes, under `symbol`; it takes the same arguments as the kernel.
   virtual Expected<Object> compile_kernel(const exec::NativeKernel& kernel, const std::string& symbol) = 0;
-  virtual Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects, std::span<const exec::NativeSymbol> symbols) = 0;
+  /// By ORC. `symbols`: what objects find outside of themselves.
+  virtual Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects,
+                                                 std::span<const exec::NativeSymbol> symbols) = 0;
   /// What `compile` makes, readable. With `function` only that one, without debug info.
-  virtual Expected<std::string> text(const exec::NativeStep& step, Text form, const std::string& function) = 0;
+  virtual Expected<std::string> text(const exec::NativeStep& step, Text form,
+                                     const std::string& function) = 0;
 };
 
 }  // namespace skdsl::jit

@@ -1,11 +1,5 @@
 #include "jit/engine/link.h"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/DebugObjectManagerPlugin.h>
@@ -14,6 +8,10 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderGDB.h>
 
+#include <utility>
+
+#include "jit/load/perf_map.h"
+
 namespace skdsl::jit {
 
 namespace orc = llvm::orc;
@@ -21,60 +19,63 @@ namespace orc = llvm::orc;
 namespace {
 
 tl::unexpected<Error> trouble(llvm::Error error) {
-  return tl::unexpected(Error{ErrorKind::Internal, "machine code cannot be linked: " + llvm::toString(std::move(error)), {}});
+  return tl::unexpected(
+      Error{ErrorKind::Internal, "machine code cannot be linked: " + llvm::toString(std::move(error)), {}});
 }
 
 // Notes the functions of every object as it is linked.
 class FunctionList : public orc::ObjectLinkingLayer::Plugin {
  public:
-  struct Function {
-    std::string name;
-    uint64_t address, size;
-  };
   std::vector<Function>& functions;
   explicit FunctionList(std::vector<Function>& list) : functions(list) {}
 
-  void modifyPassConfig(orc::MaterializationResponsibility&, llvm::jitlink::LinkGraph&, llvm::jitlink::PassConfiguration& config) override {
+  void modifyPassConfig(orc::MaterializationResponsibility&, llvm::jitlink::LinkGraph&,
+                        llvm::jitlink::PassConfiguration& config) override {
     config.PostAllocationPasses.push_back([this](llvm::jitlink::LinkGraph& graph) {
       for (const auto* s : graph.defined_symbols())
-        if (s->hasName() && s->isCallable()) functions.push_back({s->getName().str(), s->getAddress().getValue(), s->getSize()});
+        if (s->hasName() && s->isCallable())
+          functions.push_back({s->getName().str(), s->getAddress().getValue(), s->getSize()});
       return llvm::Error::success();
     });
   }
   llvm::Error notifyFailed(orc::MaterializationResponsibility&) override { return llvm::Error::success(); }
-  llvm::Error notifyRemovingResources(orc::JITDylib&, orc::ResourceKey) override { return llvm::Error::success(); }
+  llvm::Error notifyRemovingResources(orc::JITDylib&, orc::ResourceKey) override {
+    return llvm::Error::success();
+  }
   void notifyTransferringResources(orc::JITDylib&, orc::ResourceKey, orc::ResourceKey) override {}
 };
 
 class LinkedObjects final : public Linked {
  public:
-  static Expected<std::unique_ptr<Linked>> make(std::span<const Object> objects, std::span<const exec::NativeSymbol> symbols) {
+  static Expected<std::unique_ptr<Linked>> make(std::span<const Object> objects,
+                                                std::span<const exec::NativeSymbol> symbols) {
     auto process = orc::SelfExecutorProcessControl::Create();
     if (!process) return trouble(process.takeError());
     auto self = std::make_unique<LinkedObjects>();
     self->session_ = std::make_unique<orc::ExecutionSession>(std::move(*process));
     orc::ExecutionSession& session = *self->session_;
     // Errors come back through lookup; the default would print them.
-    session.setErrorReporter([list = &self->errors_](llvm::Error e) { *list += (list->empty() ? "" : "; ") + llvm::toString(std::move(e)); });
-    self->layer_ = std::make_unique<orc::ObjectLinkingLayer>(session, session.getExecutorProcessControl().getMemMgr());
+    session.setErrorReporter([list = &self->errors_](llvm::Error e) {
+      *list += (list->empty() ? "" : "; ") + llvm::toString(std::move(e));
+    });
+    self->layer_ =
+        std::make_unique<orc::ObjectLinkingLayer>(session, session.getExecutorProcessControl().getMemMgr());
     self->layer_->addPlugin(std::make_unique<orc::DebugObjectManagerPlugin>(
-        session, std::make_unique<orc::EPCDebugObjectRegistrar>(session, orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderGDBWrapper)),
+        session,
+        std::make_unique<orc::EPCDebugObjectRegistrar>(
+            session, orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderGDBWrapper)),
         /*RequireDebugSections=*/true, /*AutoRegisterCode=*/true));
     self->layer_->addPlugin(std::make_unique<FunctionList>(self->functions_));
     self->dylib_ = &session.createBareJITDylib("skdsl");
     orc::SymbolMap known;
     for (const exec::NativeSymbol& s : symbols)
-      known[session.intern(s.name)] = {orc::ExecutorAddr::fromPtr(s.address), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-    // What code generation calls by itself.
-    const std::pair<const char*, const void*> libc[] = {{"memcpy", reinterpret_cast<const void*>(&std::memcpy)}, {"memmove", reinterpret_cast<const void*>(&std::memmove)},
-                                                        {"memset", reinterpret_cast<const void*>(&std::memset)}, {"memcmp", reinterpret_cast<const void*>(&std::memcmp)},
-                                                        {"bcmp", reinterpret_cast<const void*>(&std::memcmp)}};
-    for (const auto& [name, address] : libc)
-      known[session.intern(name)] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+      known[session.intern(s.name)] = {orc::ExecutorAddr::fromPtr(s.address),
+                                       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
     if (auto e = self->dylib_->define(orc::absoluteSymbols(std::move(known)))) return trouble(std::move(e));
     for (const Object& object : objects) {
       // The debug object keeps the bytes' place in memory, so each has a buffer of its own.
-      if (auto e = self->layer_->add(*self->dylib_, llvm::MemoryBuffer::getMemBufferCopy(object, "skdsl"))) return trouble(std::move(e));
+      if (auto e = self->layer_->add(*self->dylib_, llvm::MemoryBuffer::getMemBufferCopy(object, "skdsl")))
+        return trouble(std::move(e));
     }
     return self;
   }
@@ -90,7 +91,7 @@ class LinkedObjects final : public Linked {
       if (!errors_.empty()) error.value().notes.push_back(errors_);
       return error;
     }
-    write_perf_map();
+    if (!std::exchange(written_, true)) write_perf_map(functions_);
     return found->getAddress().toPtr<const void*>();
   }
   uint64_t code_bytes() const override {
@@ -100,17 +101,7 @@ class LinkedObjects final : public Linked {
   }
 
  private:
-  void write_perf_map() const {
-    if (written_ || !std::getenv("SKDSL_PERF_MAP")) return;
-    written_ = true;
-    const std::string name = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
-    if (std::FILE* out = std::fopen(name.c_str(), "a")) {
-      for (const auto& f : functions_) std::fprintf(out, "%lx %lx %s\n", static_cast<unsigned long>(f.address), static_cast<unsigned long>(f.size), f.name.c_str());
-      std::fclose(out);
-    }
-  }
-
-  std::vector<FunctionList::Function> functions_;
+  std::vector<Function> functions_;
   mutable bool written_ = false;
   std::string errors_;  // what linking reported beside the look-up that failed
   std::unique_ptr<orc::ExecutionSession> session_;
@@ -120,7 +111,8 @@ class LinkedObjects final : public Linked {
 
 }  // namespace
 
-Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects, std::span<const exec::NativeSymbol> symbols) {
+Expected<std::unique_ptr<Linked>> link(std::span<const Object> objects,
+                                       std::span<const exec::NativeSymbol> symbols) {
   return LinkedObjects::make(objects, symbols);
 }
 

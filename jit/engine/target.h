@@ -1,10 +1,10 @@
 // target — the processor that code is made for, and code generation for it
 #pragma once
-#include <memory>
-#include <string>
-
 #include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
 
 #include "runtime/base/error.h"
 
@@ -12,9 +12,8 @@ namespace skdsl::jit {
 
 /// The machine that this runs on. Initialises the native target once.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_machine(llvm::CodeGenOptLevel level);
-/// "x86_64-… znver3 +avx2,…".
-std::string host_text();
 /// Object or assembly of a module, which is set to the machine.
-Expected<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeGenFileType type);
+Expected<std::string> generate(llvm::Module& module, llvm::TargetMachine& machine,
+                               llvm::CodeGenFileType type);
 
 }  // namespace skdsl::jit

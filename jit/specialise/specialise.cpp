@@ -12,15 +12,18 @@ namespace skdsl::jit {
 
 namespace {
 
-// Above the default, so that helpers which take a tensor disappear into the clone and its constants reach them.
+// Above the default, so that helpers which take a tensor disappear into the clone and its constants reach
+// them.
 constexpr int kInlineThreshold = 1000;
 
 class Wrapper {
  public:
-  Wrapper(llvm::Module& module, const exec::NativeKernel& kernel) : module_(module), kernel_(kernel), b_(module.getContext()) {}
+  Wrapper(llvm::Module& module, const exec::NativeKernel& kernel)
+      : module_(module), kernel_(kernel), b_(module.getContext()) {}
 
   void write(llvm::Function& original, const std::string& symbol) {
-    auto* f = llvm::Function::Create(original.getFunctionType(), llvm::GlobalValue::ExternalLinkage, symbol, module_);
+    auto* f = llvm::Function::Create(original.getFunctionType(), llvm::GlobalValue::ExternalLinkage, symbol,
+                                     module_);
     f->copyAttributesFrom(&original);
     f->setLinkage(llvm::GlobalValue::ExternalLinkage);
     original.setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -37,8 +40,10 @@ class Wrapper {
     put(call, offsetof(sk_call, n_out), b_.getInt32(static_cast<uint32_t>(kernel_.out.size())));
     put(call, offsetof(sk_call, n_attr), b_.getInt32(static_cast<uint32_t>(kernel_.attrs.size())));
     put(call, offsetof(sk_call, reserved), b_.getInt32(0));
-    for (const size_t field : {offsetof(sk_call, workspace), offsetof(sk_call, fault)}) put(call, field, get(given, field));
-    put(call, offsetof(sk_call, workspace_stride), b_.CreateLoad(b_.getInt64Ty(), at(given, offsetof(sk_call, workspace_stride))));
+    for (const size_t field : {offsetof(sk_call, workspace), offsetof(sk_call, fault)})
+      put(call, field, get(given, field));
+    put(call, offsetof(sk_call, workspace_stride),
+        b_.CreateLoad(b_.getInt64Ty(), at(given, offsetof(sk_call, workspace_stride))));
     b_.CreateCall(&original, {call, f->getArg(1), f->getArg(2), f->getArg(3)});
     b_.CreateRetVoid();
   }
@@ -49,9 +54,13 @@ class Wrapper {
     a->setAlignment(llvm::Align(16));
     return a;
   }
-  llvm::Value* at(llvm::Value* base, size_t offset) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset); }
+  llvm::Value* at(llvm::Value* base, size_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset);
+  }
   void put(llvm::Value* base, size_t offset, llvm::Value* value) { b_.CreateStore(value, at(base, offset)); }
-  llvm::Value* get(llvm::Value* base, size_t offset) { return b_.CreateLoad(b_.getPtrTy(), at(base, offset)); }
+  llvm::Value* get(llvm::Value* base, size_t offset) {
+    return b_.CreateLoad(b_.getPtrTy(), at(base, offset));
+  }
 
   llvm::Value* tensors(const std::vector<exec::NativeTensor>& list, llvm::Value* given) {
     auto* out = bytes(list.size() * sizeof(sk_tensor));
@@ -60,8 +69,10 @@ class Wrapper {
       const size_t base = i * sizeof(sk_tensor);
       put(out, base + offsetof(sk_tensor, data), get(given, base + offsetof(sk_tensor, data)));
       for (size_t d = 0; d < SK_MAX_RANK; ++d) {
-        put(out, base + offsetof(sk_tensor, dim) + 8 * d, b_.getInt64(d < t.dim.size() ? static_cast<uint64_t>(t.dim[d]) : 0));
-        put(out, base + offsetof(sk_tensor, stride) + 8 * d, b_.getInt64(d < t.stride.size() ? static_cast<uint64_t>(t.stride[d]) : 0));
+        put(out, base + offsetof(sk_tensor, dim) + 8 * d,
+            b_.getInt64(d < t.dim.size() ? static_cast<uint64_t>(t.dim[d]) : 0));
+        put(out, base + offsetof(sk_tensor, stride) + 8 * d,
+            b_.getInt64(d < t.stride.size() ? static_cast<uint64_t>(t.stride[d]) : 0));
       }
       put(out, base + offsetof(sk_tensor, rank), b_.getInt32(static_cast<uint32_t>(t.dim.size())));
       put(out, base + offsetof(sk_tensor, dtype), b_.getInt32(t.dtype));
@@ -81,7 +92,8 @@ class Wrapper {
       }
       std::vector<uint64_t> values(a.list.begin(), a.list.end());
       auto* data = llvm::ConstantDataArray::get(module_.getContext(), values);
-      auto* global = new llvm::GlobalVariable(module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "list");
+      auto* global = new llvm::GlobalVariable(module_, data->getType(), true,
+                                              llvm::GlobalValue::PrivateLinkage, data, "list");
       put(out, i * sizeof(sk_attr), global);
       put(out, i * sizeof(sk_attr) + 8, b_.getInt64(values.size()));
     }
@@ -113,13 +125,20 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 
 }  // namespace
 
-Expected<std::unique_ptr<llvm::Module>> specialise(const exec::NativeKernel& kernel, const std::string& symbol, llvm::LLVMContext& context,
+Expected<std::unique_ptr<llvm::Module>> specialise(const exec::NativeKernel& kernel,
+                                                   const std::string& symbol, llvm::LLVMContext& context,
                                                    llvm::TargetMachine& machine) {
   const std::string name = "sk_kernel_" + std::string(info(kernel.code).name);
   const std::string_view piece = bitcode_of(name);
-  if (piece.empty()) return tl::unexpected(Error{ErrorKind::Environment, "the JIT was built without the bitcode of `" + name + "`", {}});
+  if (piece.empty())
+    return tl::unexpected(
+        Error{ErrorKind::Environment, "the JIT was built without the bitcode of `" + name + "`", {}});
   auto parsed = llvm::parseBitcodeFile({{piece.data(), piece.size()}, name}, context);
-  if (!parsed) return tl::unexpected(Error{ErrorKind::Internal, "the bitcode of `" + name + "` cannot be read: " + llvm::toString(parsed.takeError()), {}});
+  if (!parsed)
+    return tl::unexpected(
+        Error{ErrorKind::Internal,
+              "the bitcode of `" + name + "` cannot be read: " + llvm::toString(parsed.takeError()),
+              {}});
   auto module = std::move(*parsed);
   llvm::Function* original = module->getFunction(name);
   Wrapper(*module, kernel).write(*original, symbol);
@@ -130,7 +149,9 @@ Expected<std::unique_ptr<llvm::Module>> specialise(const exec::NativeKernel& ker
     }
   std::string wrong;
   llvm::raw_string_ostream out(wrong);
-  if (llvm::verifyModule(*module, &out)) return tl::unexpected(Error{ErrorKind::Internal, "the clone of `" + name + "` is not valid: " + wrong, {}});
+  if (llvm::verifyModule(*module, &out))
+    return tl::unexpected(
+        Error{ErrorKind::Internal, "the clone of `" + name + "` is not valid: " + wrong, {}});
   module->setTargetTriple(machine.getTargetTriple().str());
   module->setDataLayout(machine.createDataLayout());
   optimise(*module, machine);

@@ -1,4 +1,5 @@
-// Machine code of whole models: what is emitted, who runs, a cold and a warm cache, and long runs; always the same bits.
+// Machine code of whole models: what is emitted, who runs, a cold and a warm cache, and long runs; always the
+// same bits.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -41,17 +42,21 @@ struct Emitted {
 
 Emitted read(const std::string& ir) {
   Emitted out;
-  static const std::regex kDefine("define .*@\"?([^\"(]+)\"?\\(.*"), kDeclare("declare .*@\"?([^\"(]+)\"?\\(.*"),
-      kCall(".*call [^@]*@\"?([^\"(]+)\"?\\((.*)\\).*");
+  static const std::regex kDefine("define .*@\"?([^\"(]+)\"?\\(.*"),
+      kDeclare("declare .*@\"?([^\"(]+)\"?\\(.*"), kCall(".*call [^@]*@\"?([^\"(]+)\"?\\((.*)\\).*");
   std::string function;
   for (const std::string& line : lines_of(ir)) {
     std::smatch m;
-    if (std::regex_match(line, m, kDefine)) function = m[1], out.kernel_calls[function];
-    else if (std::regex_match(line, m, kDeclare)) out.declared.insert(m[1]);
+    if (std::regex_match(line, m, kDefine))
+      function = m[1], out.kernel_calls[function];
+    else if (std::regex_match(line, m, kDeclare))
+      out.declared.insert(m[1]);
     else if (std::regex_match(line, m, kCall)) {
       const std::string callee = m[1], args = m[2];
-      if (callee.starts_with("sk_kernel_")) out.kernel_calls[function] += args.substr(args.find(',')).starts_with(", i32 0, ");
-      else ++out.calls[function][callee];
+      if (callee.starts_with("sk_kernel_"))
+        out.kernel_calls[function] += args.substr(args.find(',')).starts_with(", i32 0, ");
+      else
+        ++out.calls[function][callee];
     }
   }
   return out;
@@ -84,7 +89,9 @@ TEST(LongCat, CallsEachFusedOpOnceAndSharesFunctionsBetweenLayers) {
     EXPECT_EQ(shared, 3u) << threads;
     EXPECT_EQ(e.kernel_calls.size(), 1 + 3u) << threads;
     for (const std::string& name : e.declared)
-      EXPECT_TRUE(name.starts_with("sk_kernel_") || name == "sk_native_meet" || name == "sk_native_boundary" || name == "sk_native_fault") << name;
+      EXPECT_TRUE(name.starts_with("sk_kernel_") || name == "sk_native_meet" ||
+                  name == "sk_native_boundary" || name == "sk_native_fault")
+          << name;
   }
 }
 
@@ -96,13 +103,15 @@ TEST(LongCat, CodeHasPlacesAndNames) {
   const CommandResult text = run_command({"dump", "--stage=asm", source_path("examples/longcat.sk")});
   EXPECT_EQ(text.exit, 0) << text.err;
   EXPECT_NE(text.out.find("sk_kernel_rms_norm"), std::string::npos);
-  const CommandResult wrong = run_command({"dump", "--stage=llvm", source_path("examples/longcat.sk"), "--scope", "nothing"});
+  const CommandResult wrong =
+      run_command({"dump", "--stage=llvm", source_path("examples/longcat.sk"), "--scope", "nothing"});
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_NE(wrong.err.find("no super kernel of a scope `nothing`"), std::string::npos) << wrong.err;
 }
 
 Json run_json(std::vector<std::string> more) {
-  std::vector<std::string> args{"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58=", "--json"};
+  std::vector<std::string> args{
+      "run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58=", "--json"};
   args.insert(args.end(), more.begin(), more.end());
   const CommandResult r = run_command(args);
   EXPECT_EQ(r.exit, 0) << r.err;
@@ -122,13 +131,17 @@ TEST(Run, SaysWhoRunsAndWhetherTheCacheServed) {
   const Json plan = run_json({"--jit", "off"});
   EXPECT_EQ(executor(plan).find("executor")->as_string(), "plan");
   EXPECT_EQ(*plan.find("requests"), *cold.find("requests"));
-  const CommandResult steps = run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58=", "--steps"});
+  const CommandResult steps = run_command(
+      {"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58=", "--steps"});
   EXPECT_NE(steps.err.find("decode, static graph (jit), "), std::string::npos) << steps.err;
   // Watched kernels run in the plan executor, and that is said.
-  const CommandResult watched = run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58=", "--diagnose"});
+  const CommandResult watched = run_command(
+      {"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58=", "--diagnose"});
   EXPECT_EQ(watched.exit, 0);
-  EXPECT_NE(watched.err.find("the plan executor runs `LongCatFlash.decode"), std::string::npos) << watched.err;
-  const CommandResult wrong = run_command({"run", source_path("examples/longcat.sk"), "--prompt", "1", "--jit-option", "preloat=on"});
+  EXPECT_NE(watched.err.find("the plan executor runs `LongCatFlash.decode"), std::string::npos)
+      << watched.err;
+  const CommandResult wrong =
+      run_command({"run", source_path("examples/longcat.sk"), "--prompt", "1", "--jit-option", "preloat=on"});
   EXPECT_EQ(wrong.exit, 2);
   EXPECT_NE(wrong.err.find("did you mean `preload`"), std::string::npos) << wrong.err;
 }
@@ -143,30 +156,36 @@ TEST(Run, ADamagedObjectIsCompiledAgainWithAWarning) {
     file.seekp(-200, std::ios::end);
     file.put('\x7f');
   }
-  ASSERT_EQ(files, 1u);
-  const CommandResult r = run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
+  ASSERT_EQ(files, 3u);  // its program and its graph are kept too
+  const CommandResult r =
+      run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
   EXPECT_EQ(r.exit, 0);
   EXPECT_EQ(r.out, "85\n");
   EXPECT_NE(r.err.find("SK3506"), std::string::npos) << r.err;
-  const CommandResult again = run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
+  const CommandResult again =
+      run_command({"run", source_path("examples/longcat.sk"), "--mode", "ge_graph", "--prompt", "27+58="});
   EXPECT_EQ(again.err.find("SK3506"), std::string::npos) << again.err;
 }
 
 TEST(CacheCommand, ListsExplainsAndClears) {
   const OwnCache cache;
   const std::string model = source_path("examples/longcat.sk");
-  EXPECT_NE(run_command({"cache", "why", model}).out.find("not in the cache; nothing of that name"), std::string::npos);
+  EXPECT_NE(run_command({"cache", "why", model}).out.find("not in the cache; nothing of that name"),
+            std::string::npos);
   run_json({});
   EXPECT_NE(run_command({"cache", "ls"}).out.find("step   LongCatFlash.decode"), std::string::npos);
-  EXPECT_NE(run_command({"cache", "why", model}).out.find("decode B=1 T=1 W=1: in the cache"), std::string::npos) << run_command({"cache", "why", model}).out;
+  EXPECT_NE(run_command({"cache", "why", model}).out.find("decode B=1 T=1 W=1: in the cache"),
+            std::string::npos)
+      << run_command({"cache", "why", model}).out;
   const std::string other = run_command({"cache", "why", model, "--superkernel", "off"}).out;
   EXPECT_NE(other.find("the nearest object is another: plan is `"), std::string::npos) << other;
-  EXPECT_NE(run_command({"cache", "clear"}).out.find("1 files removed"), std::string::npos);
+  EXPECT_NE(run_command({"cache", "clear"}).out.find("3 files removed"), std::string::npos);
   EXPECT_EQ(run_command({"cache", "why"}).exit, 2);
 }
 
 // A model of random weights; `layers` and positions as asked.
-std::string synthetic_folder(const TemporaryFolder& at, const std::string& config, std::map<std::string, std::string> changes) {
+std::string synthetic_folder(const TemporaryFolder& at, const std::string& config,
+                             std::map<std::string, std::string> changes) {
   std::string text = *read_file(source_path(config));
   for (const auto& [key, value] : changes) {
     const std::regex field("\"" + key + "\"\\s*:\\s*[^,}\\n]+");
@@ -182,7 +201,8 @@ TEST(Synthetic, AThousandTokensAreTheSameEverywhere) {
     const char* sk;
     const char* config;
   };
-  for (const Model& m : {Model{"examples/longcat.sk", "examples/longcat-adder/config.json"}, Model{"examples/llama.sk", "tests/models/golden/llama/config.json"}}) {
+  for (const Model& m : {Model{"examples/longcat.sk", "examples/longcat-adder/config.json"},
+                         Model{"examples/llama.sk", "tests/models/golden/llama/config.json"}}) {
     TemporaryFolder folder;
     LogitsRun r;
     r.model = source_path(m.sk);
@@ -195,8 +215,11 @@ TEST(Synthetic, AThousandTokensAreTheSameEverywhere) {
     ASSERT_FALSE(reference.empty());
     for (const int threads : {1, 2, 5}) {
       r.threads = threads;
-      for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--static-kernels"}, {"--jit-option", "narrow_sync=off"},
-                                                   {"--jit-option", "preload=on", "--jit-option", "early_start=on", "--jit-option", "copies=on"}}) {
+      for (const std::vector<std::string>& more :
+           {std::vector<std::string>{},
+            {"--static-kernels"},
+            {"--jit-option", "narrow_sync=off"},
+            {"--jit-option", "preload=on", "--jit-option", "early_start=on", "--jit-option", "copies=on"}}) {
         // Five workers on few cores give theirs away at every meeting: slow, and the same.
         if (threads == 5 && !more.empty()) continue;
         r.new_tokens = (threads == 5 || !more.empty()) && std::getenv("SKDSL_SOAK") == nullptr ? 100 : 1000;
@@ -204,10 +227,14 @@ TEST(Synthetic, AThousandTokensAreTheSameEverywhere) {
         if (r.new_tokens != 1000) {
           LogitsRun plan = r;
           plan.more = {"--jit", "off"}, plan.threads = 1;
-          EXPECT_TRUE(logits_text(r) == logits_text(plan)) << m.sk << ", " << threads << " threads";
+          const std::string same = logits_text(plan);
+          // Linked by ORC, then from the cache by the loader; five workers have the objects of two.
+          for (const char* start : {"cold", "warm"})
+            EXPECT_TRUE(logits_text(r) == same) << m.sk << ", " << threads << " threads, " << start;
           continue;
         }
-        EXPECT_TRUE(logits_text(r) == reference) << m.sk << ", " << threads << " threads, " << (more.empty() ? "" : more.back());
+        EXPECT_TRUE(logits_text(r) == reference)
+            << m.sk << ", " << threads << " threads, " << (more.empty() ? "" : more.back());
       }
     }
   }

@@ -1,4 +1,7 @@
-// The cache of objects under everything that can go wrong: it compiles again or says why, and never gives wrong bytes.
+// The cache of objects under everything that can go wrong: it compiles again or says why, and never gives
+// wrong bytes.
+#include "jit/cache/object_cache.h"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -9,7 +12,6 @@
 #include <fstream>
 #include <random>
 
-#include "jit/cache/object_cache.h"
 #include "jit/cache/sha256.h"
 #include "jit/host/host.h"
 #include "tests/support/temporary_folder.h"
@@ -22,8 +24,10 @@ using testing::TemporaryFolder;
 
 bool soak() { return std::getenv("SKDSL_SOAK") != nullptr; }
 
-CacheKey key(const std::string& plan, const std::string& target = "cpu +a,-b", const std::string& llvm = "19.1.7") {
-  return {{"kind", "step"}, {"name", "M.decode"}, {"plan", plan}, {"target", target}, {"llvm", llvm}, {"skdsl", "0.1.0"}, {"jit", "id"}};
+CacheKey key(const std::string& plan, const std::string& target = "cpu +a,-b",
+             const std::string& llvm = "19.1.7") {
+  return {{"kind", "step"}, {"name", "M.decode"}, {"plan", plan}, {"target", target},
+          {"llvm", llvm},   {"skdsl", "0.1.0"},   {"jit", "id"}};
 }
 Object object(size_t bytes, unsigned seed = 1) {
   std::mt19937 engine(seed);
@@ -35,7 +39,9 @@ std::string bytes_of(const fs::path& p) {
   std::ifstream in(p, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-void write(const fs::path& p, const std::string& bytes) { std::ofstream(p, std::ios::binary | std::ios::trunc) << bytes; }
+void write(const fs::path& p, const std::string& bytes) {
+  std::ofstream(p, std::ios::binary | std::ios::trunc) << bytes;
+}
 fs::path only_file(const ObjectCache& cache) {
   fs::path out;
   for (const auto& e : fs::directory_iterator(cache.folder())) out = e.path();
@@ -51,8 +57,10 @@ std::optional<Object> get(const ObjectCache& cache, const CacheKey& k, std::stri
 TEST(Sha256, KnowsTheExamplesOfTheStandard) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 TEST(Cache, GivesBackWhatWasPutForThatKeyAlone) {
@@ -63,7 +71,8 @@ TEST(Cache, GivesBackWhatWasPutForThatKeyAlone) {
   EXPECT_EQ(cache.put(key("2"), object(0)), "");
   EXPECT_EQ(get(cache, key("1")), object(5000));
   EXPECT_EQ(get(cache, key("2")), object(0));
-  for (const CacheKey& other : {key("3"), key("1", "cpu -a"), key("1", "cpu +a,-b", "19.1.8"), CacheKey{}}) EXPECT_FALSE(get(cache, other));
+  for (const CacheKey& other : {key("3"), key("1", "cpu -a"), key("1", "cpu +a,-b", "19.1.8"), CacheKey{}})
+    EXPECT_FALSE(get(cache, other));
   EXPECT_EQ(cache.entries().size(), 2u);
   EXPECT_EQ(cache.clear().first, 2u);
   EXPECT_TRUE(cache.entries().empty());
@@ -262,7 +271,8 @@ TEST(Cache, AFolderThatCannotBeWrittenIsTold) {
   fs::create_directory(at);
   const ObjectCache cache(at);
   ASSERT_EQ(cache.put(key("1"), object(10)), "");
-  fs::permissions(at, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
+  fs::permissions(
+      at, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read | fs::perms::others_exec);
   const pid_t child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(0);

@@ -1,11 +1,13 @@
-// Every kernel compiled for random static shapes gives the bits of the native kernel, faults included, for any number of
-// blocks.
+// Every kernel compiled for random static shapes gives the bits of the native kernel, faults included, for
+// any number of blocks.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "jit/cache/symbols.h"
 #include "jit/host/host.h"
+#include "jit/load/load.h"
+#include "jit/load/runtime_symbols.h"
 #include "tests/ops/abi_call.h"
 #include "tests/unit/kernels/op_cases.h"
 
@@ -67,23 +69,34 @@ TEST_P(StaticKernels, GiveTheBitsOfTheNativeKernel) {
       auto object = (*engine)->compile_kernel(k, symbol);
       ASSERT_TRUE(object) << object.error().message;
       const std::vector<jit::Object> objects{*object};
-      auto linked = (*engine)->link(objects, exec::native_symbols());
+      // By ORC as when it is compiled, and as from the cache.
+      auto linked = (*engine)->link(objects, jit::runtime_symbols());
       ASSERT_TRUE(linked) << linked.error().message;
-      const auto found = (*linked)->find(symbol);
-      ASSERT_TRUE(found) << found.error().message << " " << (found.error().notes.empty() ? "" : found.error().notes[0]);
-      auto* function = reinterpret_cast<sk_kernel_fn>(const_cast<void*>(*found));
-      for (const uint32_t blocks : {1u, 3u}) {
-        AbiCall clone(GetParam().op, c.attrs, operands, results());
-        clone.run(blocks, function);
-        ASSERT_EQ(clone.fault().code, native.fault().code);
-        for (size_t r = 0; r < c.results.size(); ++r) ASSERT_EQ(bytes_of(clone.results()[r]), bytes_of(native.results()[r])) << blocks << " blocks, result " << r;
+      auto loaded = jit::load(objects, jit::runtime_symbols());
+      ASSERT_TRUE(loaded) << loaded.error().message;
+      for (const jit::Linked* code : {linked->get(), loaded->get()}) {
+        const auto found = code->find(symbol);
+        ASSERT_TRUE(found) << found.error().message << " "
+                           << (found.error().notes.empty() ? "" : found.error().notes[0]);
+        auto* function = reinterpret_cast<sk_kernel_fn>(const_cast<void*>(*found));
+        for (const uint32_t blocks : {1u, 3u}) {
+          AbiCall clone(GetParam().op, c.attrs, operands, results());
+          clone.run(blocks, function);
+          ASSERT_EQ(clone.fault().code, native.fault().code);
+          for (size_t r = 0; r < c.results.size(); ++r)
+            ASSERT_EQ(bytes_of(clone.results()[r]), bytes_of(native.results()[r]))
+                << blocks << " blocks, result " << r;
+        }
       }
+      // ORC forgets the names of local functions.
+      ASSERT_LE((*linked)->code_bytes(), (*loaded)->code_bytes());
       ++calls;
     }
   EXPECT_GT(calls, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(, StaticKernels, testing::ValuesIn(all_cases()), [](const auto& p) { return std::string(skdsl::info(p.param.op).name); });
+INSTANTIATE_TEST_SUITE_P(, StaticKernels, testing::ValuesIn(all_cases()),
+                         [](const auto& p) { return std::string(skdsl::info(p.param.op).name); });
 
 TEST(StaticKernelFaults, NameTheRowOfTheNativeKernel) {
   auto engine = jit::engine();
@@ -93,7 +106,7 @@ TEST(StaticKernelFaults, NameTheRowOfTheNativeKernel) {
   AbiCall call(Opcode::Embedding, {}, {ids, table}, {poisoned({SK_F32, {3, 2}})});
   const exec::NativeKernel k = described(Opcode::Embedding, call.call());
   const std::vector<jit::Object> objects{*(*engine)->compile_kernel(k, "clone")};
-  auto linked = (*engine)->link(objects, exec::native_symbols());
+  auto linked = (*engine)->link(objects, jit::runtime_symbols());
   ASSERT_TRUE(linked) << linked.error().message;
   call.run(2, reinterpret_cast<sk_kernel_fn>(const_cast<void*>(*(*linked)->find("clone"))));
   EXPECT_EQ(call.fault().code, SK_FAULT_INDEX);
