@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/file.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/json.h"
 #include "stdlib/sources.h"
 
@@ -18,12 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kFormat = 1;
-
-uint64_t mix(uint64_t x, uint64_t y) {
-  const auto product = static_cast<unsigned __int128>(x) * y;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
+constexpr int kFormat = 2;
 
 /// What a dependency is at the moment: its bytes; of a folder names, sizes and times; or that it is not
 /// there.
@@ -148,29 +144,6 @@ std::optional<diag::Diagnostic> read_finding(const Json& j, Spans& spans) {
 }
 
 }  // namespace
-
-std::string Hash::hex() const { return fmt::format("{:016x}{:016x}", a, b); }
-
-Hash hash_of(std::string_view text) {
-  constexpr uint64_t k0 = 0x9e3779b97f4a7c15ull, k1 = 0xd1b54a32d192ed03ull, k2 = 0x8cb92ba72f3d8dd7ull;
-  uint64_t a = k0 ^ text.size(), b = k1 + text.size();
-  const auto step = [&](uint64_t x, uint64_t y) {
-    a = mix(a ^ x ^ k1, y ^ k2);
-    b = mix(b + y, (x ^ k0) | 1) + x;
-  };
-  size_t i = 0;
-  for (; i + 16 <= text.size(); i += 16) {
-    uint64_t x, y;
-    std::memcpy(&x, text.data() + i, 8);
-    std::memcpy(&y, text.data() + i + 8, 8);
-    step(x, y);
-  }
-  uint64_t tail[2] = {0, 0};
-  std::memcpy(tail, text.data() + i, text.size() - i);
-  step(tail[0], tail[1]);
-  step(k2, k0);
-  return {mix(a, k1), mix(b ^ a, k2)};
-}
 
 std::string Cache::default_folder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg == '/')

@@ -13,14 +13,6 @@
 
 namespace skdsl::lint {
 
-/// 128 bits of a text, for finding it again; no protection against an attacker.
-struct Hash {
-  uint64_t a = 0, b = 0;
-  friend bool operator==(const Hash&, const Hash&) = default;
-  std::string hex() const;
-};
-Hash hash_of(std::string_view text);
-
 class Cache {
  public:
   /// `folder` may be "": no cache. `salt` names everything besides file and settings that decides a result.

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "jit/cache/sha256.h"
+#include "runtime/base/hash.h"
 
 namespace skdsl::jit {
 
@@ -19,9 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "skdsl-object 1\n", the checksum of all that follows its line, the key's lines, an empty line, the object.
-constexpr std::string_view kMagic = "skdsl-object 1\n";
-constexpr size_t kSumAt = kMagic.size(), kSumDigits = 64, kKeyAt = kSumAt + kSumDigits + 1;
+// "skdsl-object 2\n", the checksum of all that follows its line, the key's lines, an empty line, the object.
+constexpr std::string_view kMagic = "skdsl-object 2\n";
+constexpr size_t kSumAt = kMagic.size(), kSumDigits = 32, kKeyAt = kSumAt + kSumDigits + 1;
 constexpr std::string_view kEnding = ".sko", kTemporary = ".new-";
 constexpr auto kAbandoned = std::chrono::hours(1);
 
@@ -89,7 +90,7 @@ std::string damage(std::string_view bytes) {
   if (!bytes.starts_with(kMagic))
     return bytes.size() < kMagic.size() ? "it is cut short" : "it is not a file of this cache";
   if (bytes.size() < kKeyAt) return "it is cut short";
-  if (bytes[kKeyAt - 1] != '\n' || bytes.substr(kSumAt, kSumDigits) != sha256(bytes.substr(kKeyAt)))
+  if (bytes[kKeyAt - 1] != '\n' || bytes.substr(kSumAt, kSumDigits) != hash_of(bytes.substr(kKeyAt)).hex())
     return "its checksum is wrong";
   if (bytes.find("\n\n", kKeyAt) == std::string_view::npos) return "it has no object";
   return "";
@@ -172,7 +173,7 @@ std::string ObjectCache::put(const CacheKey& key, const Object& object) const {
   if (fd < 0) return message("cannot write", temporary, errno);
   const std::string text = key_text(key);
   const std::string body = text + object;
-  const bool written = write_all(fd, std::string(kMagic) + sha256(body) + "\n") && write_all(fd, body);
+  const bool written = write_all(fd, std::string(kMagic) + hash_of(body).hex() + "\n") && write_all(fd, body);
   const int why = errno;
   const bool closed = ::close(fd) == 0;
   std::string trouble;

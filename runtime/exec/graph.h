@@ -32,6 +32,7 @@ using ArenaPool = std::shared_ptr<Tensor>;
 
 struct GraphOptions {
   bool poison = kPoisonByDefault;                // the arena is poisoned before each run
+  bool verify = true;                            // plan::verify first; off where the schedule's maker has done it
   bool spread = false;                           // every kernel on all workers, small ones too; for tests of barriers
   const std::atomic<bool>* interrupt = nullptr;  // looked at before every launch
   // Told of each kernel as it ends and of each `dump`, inside super kernels too; those run on one worker then.

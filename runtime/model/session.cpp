@@ -124,7 +124,7 @@ struct Session::Impl {
 
   // Graphs of npugraph_ex are machine code when their kernels are compiled for their shapes.
   exec::GraphOptions graph_options() {
-    exec::GraphOptions out{.poison = options.poison, .interrupt = options.interrupt, .observe = options.observe};
+    exec::GraphOptions out{.poison = options.poison, .verify = false, .interrupt = options.interrupt, .observe = options.observe};
     if (options.mode == "npugraph_ex" && !options.capture.static_kernel_compile) return out;
     out.native = options.native;
     out.native_options = options.native_options;

@@ -13,17 +13,33 @@ namespace skdsl::plan {
 
 namespace {
 
-struct Knowledge {
-  std::set<std::pair<uint32_t, Side>> group, all;
+// Kernels on their sides, as bits.
+class Parts {
+ public:
+  explicit Parts(size_t kernels) : bits_(2 * kernels) {}
+  bool contains(uint32_t kernel, Side s) const { return bits_[2 * kernel + static_cast<size_t>(s)] != 0; }
+  void insert(uint32_t kernel, Side s) { bits_[2 * kernel + static_cast<size_t>(s)] = 1; }
+  void insert(const Parts& o) {
+    for (size_t i = 0; i < bits_.size(); ++i) bits_[i] |= o.bits_[i];
+  }
 
-  void meet() { all.insert(group.begin(), group.end()); }
+ private:
+  std::vector<uint8_t> bits_;
+};
+
+struct Knowledge {
+  explicit Knowledge(size_t kernels) : group(kernels), all(kernels) {}
+  Parts group, all;
+
+  void meet() { all.insert(group); }
   void learn(const Knowledge& o) {
-    group.insert(o.group.begin(), o.group.end());
-    all.insert(o.all.begin(), o.all.end());
+    group.insert(o.group);
+    all.insert(o.all);
   }
 };
 
 struct Walk {
+  explicit Walk(size_t kernels) : knows(kernels) {}
   Side side = Side::Aic;
   size_t at = 0;
   int part = 0;  // inside a step that waits more than once
@@ -34,7 +50,7 @@ struct Walk {
 
 class Player {
  public:
-  explicit Player(const SuperKernel& k) : k_(k), depends_(dependencies(k)), called_(k.kernels.size()) {}
+  explicit Player(const SuperKernel& k) : k_(k), depends_(dependencies(k)), called_(k.kernels.size()), walks_{Walk(k.kernels.size()), Walk(k.kernels.size())} {}
 
   SkAnalysis run() {
     for (const Side s : kSides) walk(s).side = s;
@@ -129,11 +145,11 @@ class Player {
     for (const SkDependency& d : depends_) {
       if (d.after != kernel) continue;
       for (const Side s : kSides)
-        if (runs_on(k_.kernels[d.before].type, s) && !w.knows.all.contains({d.before, s}) &&
+        if (runs_on(k_.kernels[d.before].type, s) && !w.knows.all.contains(d.before, s) &&
             std::find(out_.unenforced.begin(), out_.unenforced.end(), d) == out_.unenforced.end())
           out_.unenforced.push_back(d);
     }
-    w.knows.group.insert({kernel, w.side});
+    w.knows.group.insert(kernel, w.side);
   }
 
   void events() {

@@ -5,6 +5,7 @@
 // clocks, one for each stream, tell which steps events order: bytes that two streams touch without such an order are
 // the error that a missing event makes.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -254,6 +255,7 @@ class Verifier {
   Touched& touched(BufferId b) {
     auto& t = s_.buffers[b].storage == Storage::State ? state_touched_[s_.buffers[b].path] : touched_[b];
     if (t.writes.empty()) {
+      if (arena(b)) used_bytes_.insert(b);
       t.writes.assign(s_.streams.size(), 0);
       t.reads.assign(s_.streams.size(), 0);
     }
@@ -295,6 +297,7 @@ class Verifier {
       std::unordered_set<uint32_t> streams{x.stream};
       for (const Step& inner : k.body) streams.insert(inner.stream);
       const auto meet = [&] {
+        if (streams.size() == 1) return;
         Clock all = clocks_[x.stream];
         for (const uint32_t s : streams) join(all, clocks_[s]);
         for (const uint32_t s : streams) clocks_[s] = all;
@@ -368,8 +371,13 @@ class Verifier {
     }
     for (const BufferId other : t.out)
       if (other != b && arena(other) && overlap(other, b)) say("two results of task {} (`{}`) share bytes", x.task, row.name);
-    for (BufferId other = 0; other < s_.buffers.size(); ++other) {
-      if (!arena(other) || touched_[other].writes.empty() || !overlap(other, b)) continue;
+    for (auto it = used_bytes_.begin(); it != used_bytes_.end();) {
+      const BufferId other = *it;
+      if (!overlap(other, b)) {
+        ++it;
+        continue;
+      }
+      it = used_bytes_.erase(it);
       Clock before = touched_[other].reads;
       join(before, touched_[other].writes);
       before[x.stream] = 0;
@@ -391,6 +399,7 @@ class Verifier {
   std::vector<Clock> clocks_;
   std::vector<uint8_t> valid_;
   std::vector<Touched> touched_;
+  std::set<BufferId> used_bytes_;  // arena buffers that were touched since somebody last wrote over them
   std::unordered_map<std::string, Touched> state_touched_;
 };
 
