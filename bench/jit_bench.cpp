@@ -437,6 +437,7 @@ void start_up() {
   const auto cached = in_turns({[&] {
                                  Timed timed(cache);
                                  auto s = models[1]->session(true, &timed, 2);
+                                 generate(*models[1], *s, 2);
                                  return timed.ms;
                                }},
                                8);

@@ -15,6 +15,9 @@ namespace skdsl::jit {
 namespace {
 
 constexpr uint64_t kStubBytes = 8, kSlotBytes = 8;
+// A caller checked by -fsanitize=function reads the words before a function, so none stands at the edge of
+// its pages.
+constexpr uint64_t kBefore = 16;
 
 tl::unexpected<Error> wrong(const std::string& what) {
   return tl::unexpected(Error{ErrorKind::Environment, "the code cannot be linked: " + what, {}});
@@ -249,7 +252,7 @@ class Loader {
       addresses_;  // by object and section: offset in the segment, then the address
   std::unordered_map<std::string_view, Target> here_;
   std::map<Target, size_t> slots_, stubs_;
-  uint64_t sizes_[kSegments] = {};
+  uint64_t sizes_[kSegments] = {kBefore};
   uint64_t stubs_at_ = 0, slots_at_ = 0;
   std::unique_ptr<LoadedObjects> out_ = std::make_unique<LoadedObjects>();
 };
