@@ -1,5 +1,4 @@
 // skdsl — the command line program
-#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "runtime/base/heap.h"
 
 int main(int argc, char** argv) {
 #ifdef SKDSL_ISA_CHECK
@@ -20,10 +20,7 @@ int main(int argc, char** argv) {
     return skdsl::cli::kEnvironment;
   }
 #endif
-  // A compiler gives much memory back and soon asks for it again; returning it to the system in between costs page faults.
-  ::mallopt(M_MMAP_THRESHOLD, 64 << 20);
-  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  ::mallopt(M_TOP_PAD, 4 << 20);
+  skdsl::keep_freed_memory();
   std::ios::sync_with_stdio(false);
   skdsl::cli::Context context{.in = std::cin, .out = std::cout, .err = std::cerr};
   const char* const no_color = std::getenv("NO_COLOR");

@@ -13,6 +13,7 @@
 #include "cli/watch.h"
 #include "compiler/superkernel/report.h"
 #include "runtime/base/file.h"
+#include "runtime/base/heap.h"
 #include "runtime/base/json.h"
 #include "runtime/model/completion_text.h"
 #include "runtime/model/generate.h"
@@ -304,8 +305,10 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   }
   if (run.options.observe) so.observe = run.options.observe;
   so.dry = run.options.dry;
+  so.verify = false;  // the passes have
+  // The session goes before the program does.
   auto session = model::Session::create(
-      run.compiled->program, [&](const std::string& path) { return run.blank ? run.blank->find(path) : run.weights->find(path); }, std::move(so));
+      std::shared_ptr<const plan::Program>(std::shared_ptr<void>(), &run.compiled->program), [&](const std::string& path) { return run.blank ? run.blank->find(path) : run.weights->find(path); }, std::move(so));
   if (!session) return tl::unexpected(session.error());
   run.session = std::move(*session);
   run.load_ms += ms_since(start);
@@ -560,6 +563,7 @@ int run_script(RunState& run, std::atomic<bool>& interrupt) {
 }  // namespace
 
 int run_model(const RunOptions& options, Context& context, std::atomic<bool>& interrupt) {
+  if (const char* mb = std::getenv("HEAPMB")) grow_heap(static_cast<size_t>(std::atoi(mb)) << 20);
   RunState run{options, context};
   run.diags.strict = options.strict;
   if (auto ok = check_generation_flags(options); !ok) return failed(run, ok.error());

@@ -158,7 +158,8 @@ std::optional<Object> ObjectCache::get(const CacheKey& key, std::string& trouble
   }
   // Its last use; eviction goes by it.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
-  return bytes->substr(kKeyAt + text.size());
+  bytes->erase(0, kKeyAt + text.size());
+  return bytes;
 }
 
 std::string ObjectCache::put(const CacheKey& key, const Object& object) const {

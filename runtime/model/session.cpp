@@ -78,7 +78,8 @@ std::vector<int64_t> constant_shape(const plan::Type& type) {
 }  // namespace
 
 struct Session::Impl {
-  plan::Program program;
+  const std::shared_ptr<const plan::Program> owner;
+  const plan::Program& program;
   SessionOptions options;
   exec::Workers workers;
   exec::Bindings bindings;
@@ -91,13 +92,13 @@ struct Session::Impl {
   Counters counters;
   Timings timings;
 
-  Impl(plan::Program p, SessionOptions o) : program(std::move(p)), options(std::move(o)), workers(options.threads) {
+  Impl(std::shared_ptr<const plan::Program> p, SessionOptions o) : owner(std::move(p)), program(*owner), options(std::move(o)), workers(options.threads) {
     workers.set_dry(options.dry);
   }
 
   Expected<void> load(const WeightFinder& weights) {
     const Stopwatch watch;
-    if (const auto wrong = plan::verify(program); !wrong.empty())
+    if (const auto wrong = options.verify ? plan::verify(program) : std::vector<std::string>{}; !wrong.empty())
       return fail("the program is not valid: " + wrong.front(), {wrong.begin() + 1, wrong.end()});
     for (const plan::WeightDecl& w : program.weights) {
       const Tensor* t = weights ? weights(w.path) : nullptr;
@@ -288,6 +289,10 @@ Session::Session() = default;
 Session::~Session() = default;
 
 Expected<std::unique_ptr<Session>> Session::create(plan::Program program, const WeightFinder& weights, SessionOptions options) {
+  return create(std::make_shared<const plan::Program>(std::move(program)), weights, std::move(options));
+}
+
+Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const plan::Program> program, const WeightFinder& weights, SessionOptions options) {
   if (options.mode != "eager" && options.mode != "npugraph_ex" && options.mode != "ge_graph")
     return tl::unexpected(
         Error{ErrorKind::Usage, fmt::format("mode `{}` is not known here; there are eager, npugraph_ex and ge_graph", options.mode), {}});

@@ -38,6 +38,7 @@ struct SessionOptions {
   std::function<void(uint64_t step, const exec::ServedCall&)> on_decode;
   const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
   std::function<void(std::string_view)> print;   // what `print` ops show; default: standard output
+  bool verify = true;                            // plan::verify first; off where the program's maker has done it
   bool dry = false;                              // no kernel is executed: results are zero, weights are never read
   exec::Observer observe;                        // told of each kernel as it ends and of each `dump`, in every mode
 };
@@ -62,6 +63,8 @@ class Session {
   /// Takes the program, looks up every weight, evaluates the consts and allocates the states. Weights that only
   /// consts read are not kept: when the caller drops its own table their bytes go.
   static Expected<std::unique_ptr<Session>> create(plan::Program program, const WeightFinder& weights, SessionOptions options);
+  /// The same for a program that others look at too.
+  static Expected<std::unique_ptr<Session>> create(std::shared_ptr<const plan::Program> program, const WeightFinder& weights, SessionOptions options);
   ~Session();
 
   const plan::Program& program() const;
