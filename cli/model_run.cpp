@@ -563,7 +563,7 @@ int run_script(RunState& run, std::atomic<bool>& interrupt) {
 }  // namespace
 
 int run_model(const RunOptions& options, Context& context, std::atomic<bool>& interrupt) {
-  if (const char* mb = std::getenv("HEAPMB")) grow_heap(static_cast<size_t>(std::atoi(mb)) << 20);
+  grow_heap(size_t{12} << 20);
   RunState run{options, context};
   run.diags.strict = options.strict;
   if (auto ok = check_generation_flags(options); !ok) return failed(run, ok.error());

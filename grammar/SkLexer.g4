@@ -15,6 +15,51 @@ lexer grammar SkLexer;
 
 tokens { SEP, SK_OPEN, SK_CLOSE, STMT_IF, ARG_NAME, OPT_OPEN, LAST_COMMA, BAD }
 
+ARROW: '->';
+RANGE: '..';
+DOT: '.';
+COMMA: ',';
+COLON: ':';
+SEMI: ';';
+LPAREN: '(';
+RPAREN: ')';
+LBRACKET: '[';
+RBRACKET: ']';
+LBRACE: '{';
+RBRACE: '}';
+POW: '**';
+STAR: '*';
+SLASH: '/';
+PERCENT: '%';
+PLUS: '+';
+MINUS: '-';
+EQ: '==';
+NE: '!=';
+LE: '<=';
+GE: '>=';
+LT: '<';
+GT: '>';
+ASSIGN: '=';
+
+BYTES: DIGITS ('.' DIGITS)? ('KiB' | 'MiB' | 'GiB' | 'B');
+FLOAT: DIGITS '.' DIGITS EXPONENT? | DIGITS EXPONENT;
+INT: DIGITS | '0x' [0-9a-fA-F_]+;
+fragment DIGITS: [0-9] [0-9_]*;
+fragment EXPONENT: [eE] [+-]? [0-9]+;
+
+STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])* '"';
+UNCLOSED_STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])*;
+IDENT: [a-zA-Z_] [a-zA-Z0-9_]*;
+
+PRAGMA: '#!' ~[\r\n]*;
+COMMENT: '//' ~[\r\n]*;
+NEWLINE: '\r'? '\n';
+SPACE: [ \t\r\f]+;
+UNKNOWN: .;
+
+// Words, which come out of the rules above as IDENT: compiler/parse/tokens.cpp looks them up by these spellings. Beside
+// IDENT every letter of fifty words would be a state of its own, and making states is what a short run spends its time on.
+mode WORDS;
 IMPORT: 'import';
 CONFIG: 'config';
 REQUIRE: 'require';
@@ -65,45 +110,3 @@ OR: 'or';
 NOT: 'not';
 TRUE: 'true';
 FALSE: 'false';
-
-ARROW: '->';
-RANGE: '..';
-DOT: '.';
-COMMA: ',';
-COLON: ':';
-SEMI: ';';
-LPAREN: '(';
-RPAREN: ')';
-LBRACKET: '[';
-RBRACKET: ']';
-LBRACE: '{';
-RBRACE: '}';
-POW: '**';
-STAR: '*';
-SLASH: '/';
-PERCENT: '%';
-PLUS: '+';
-MINUS: '-';
-EQ: '==';
-NE: '!=';
-LE: '<=';
-GE: '>=';
-LT: '<';
-GT: '>';
-ASSIGN: '=';
-
-BYTES: DIGITS ('.' DIGITS)? ('KiB' | 'MiB' | 'GiB' | 'B');
-FLOAT: DIGITS '.' DIGITS EXPONENT? | DIGITS EXPONENT;
-INT: DIGITS | '0x' [0-9a-fA-F_]+;
-fragment DIGITS: [0-9] [0-9_]*;
-fragment EXPONENT: [eE] [+-]? [0-9]+;
-
-STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])* '"';
-UNCLOSED_STRING: '"' (~["\\\r\n] | '\\' ~[\r\n])*;
-IDENT: [a-zA-Z_] [a-zA-Z0-9_]*;
-
-PRAGMA: '#!' ~[\r\n]*;
-COMMENT: '//' ~[\r\n]*;
-NEWLINE: '\r'? '\n';
-SPACE: [ \t\r\f]+;
-UNKNOWN: .;

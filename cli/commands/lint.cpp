@@ -9,6 +9,7 @@
 #include "compiler/lint/baseline.h"
 #include "compiler/lint/fix.h"
 #include "compiler/lint/rule.h"
+#include "runtime/base/heap.h"
 #include "runtime/base/file.h"
 
 namespace skdsl::cli {
@@ -126,6 +127,7 @@ std::string named_mode(const ModelOptions& model) {
 }
 
 int run_lint(Options& o, Context& context) {
+  grow_heap(size_t{4} << 20);
   if (o.list) {
     context.out << (o.json || o.format == "json" ? lint::list_rules_json() : lint::list_rules());
     return kDone;

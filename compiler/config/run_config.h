@@ -85,7 +85,6 @@ class RunView {
   const Settings& settings_;
   const RunContext& context_;
   std::vector<Effective> rows_;
-  std::map<std::string, size_t, std::less<>> by_path_;
 };
 
 /// Checks the values together, and tells in one line which keys are recorded only (an error under strict).

@@ -1,5 +1,6 @@
 // run_view — effective values of a run config, and what follows from them
 #include <cstdlib>
+#include <map>
 
 #include "compiler/config/run_config.h"
 #include "runtime/base/assert.h"
@@ -18,16 +19,38 @@ constexpr Follows kFollows[] = {
     {"npugraph_ex.super_kernel_optimize", "model_config.custom_params.enable_superkernel"},
 };
 
+/// The rows of run_keys.def, read once: views are made many times.
+struct Table {
+  std::vector<Effective> defaults;
+  std::vector<std::string> settings;  // by row: the name of its setting
+  std::map<std::string, size_t, std::less<>> by_path;
+
+  Table() {
+    for (const RunKey& key : run_keys()) {
+      Effective& e = defaults.emplace_back();
+      e.key = &key;
+      e.value = default_value(key);
+      e.origin = "default";
+      settings.push_back(key.setting());
+      by_path.emplace(key.path(), defaults.size() - 1);
+    }
+  }
+  static const Table& get() {
+    static const Table kTable;
+    return kTable;
+  }
+};
+
 }  // namespace
 
 RunView::RunView(const Settings& settings, const RunContext& context)
     : settings_(settings), context_(context) {
-  for (const RunKey& key : run_keys()) {
-    Effective e;
-    e.key = &key;
-    e.value = default_value(key);
-    e.origin = "default";
-    const std::string name = key.setting();
+  const Table& table = Table::get();
+  rows_ = table.defaults;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    Effective& e = rows_[i];
+    const RunKey& key = *e.key;
+    const std::string& name = table.settings[i];
     for (const Setting& s : settings.items) {
       if (s.key != name || s.layer == Layer::HfConfig || s.derived || s.value.is_null() || s.layer < e.layer)
         continue;
@@ -40,15 +63,13 @@ RunView::RunView(const Settings& settings, const RunContext& context)
       e.given = true;
     }
     e.declared = key.section == "custom_params" && context.declares && context.declares(key.key);
-    by_path_.emplace(key.path(), rows_.size());
-    rows_.push_back(std::move(e));
   }
   if (!context.mode_flag.empty()) {
-    Effective& mode = rows_[by_path_.find("model_config.exe_mode")->second];
+    Effective& mode = rows_[table.by_path.find("model_config.exe_mode")->second];
     mode = {mode.key, context.mode_flag, Layer::Set, "--mode " + context.mode_flag, {}, true, false};
   }
   for (const Follows& f : kFollows) {
-    Effective& e = rows_[by_path_.find(f.path)->second];
+    Effective& e = rows_[table.by_path.find(f.path)->second];
     const Effective& from = at(f.from);
     if (e.given || !from.given) continue;
     e.value = from.value;
@@ -58,8 +79,9 @@ RunView::RunView(const Settings& settings, const RunContext& context)
 }
 
 const Effective& RunView::at(std::string_view path) const {
-  const auto it = by_path_.find(path);
-  SK_ASSERT(it != by_path_.end(), "a rule asks for a key that run_keys.def does not have");
+  const auto& by_path = Table::get().by_path;
+  const auto it = by_path.find(path);
+  SK_ASSERT(it != by_path.end(), "a rule asks for a key that run_keys.def does not have");
   return rows_[it->second];
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/parse/tokens.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <cstring>
 
 #include "antlr4-runtime.h"
@@ -80,6 +81,14 @@ std::string_view character_help(std::string_view c) {
 struct Lexer::Impl {
   ByteStream stream;
   grammar::SkLexer lexer{&stream};
+  std::unordered_map<std::string, uint32_t> words;  // spelling -> type
+
+  Impl() {
+    for (uint32_t type = T::IMPORT; type <= T::FALSE; ++type) {
+      const std::string quoted = lexer.getVocabulary().getLiteralName(type);  // "'import'"
+      words.emplace(quoted.substr(1, quoted.size() - 2), type);
+    }
+  }
 };
 
 Lexer::Lexer() : impl_(std::make_unique<Impl>()) {}
@@ -103,8 +112,11 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
   };
   bool line_is_empty = true;
   for (uint32_t at = begin; at < end;) {
-    const auto type = static_cast<uint32_t>(simulator->match(&impl_->stream, 0));
+    auto type = static_cast<uint32_t>(simulator->match(&impl_->stream, 0));
     auto next = static_cast<uint32_t>(impl_->stream.index());
+    if (type == T::IDENT)
+      if (const auto word = impl_->words.find(std::string(text.substr(at, next - at))); word != impl_->words.end())
+        type = word->second;
     switch (type) {
       case T::SPACE:
         break;

@@ -17,7 +17,6 @@ constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 void keep_freed_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 64 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
-  ::mallopt(M_TOP_PAD, kUsualStep);
 }
 
 void grow_heap(size_t bytes) {
