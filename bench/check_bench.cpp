@@ -1,5 +1,6 @@
-// How long does it take to parse and check a file? A 300-line one as the first thing a process does, and a generated
-// one of 100,000 lines. Printed beside the limits that the project sets itself; nothing is asserted.
+// How long does it take to parse and check a file? A 300-line one as the first thing a process does, and a
+// generated one of 100,000 lines. Printed beside the limits that the project sets itself; nothing is
+// asserted.
 #include <chrono>
 #include <cstdio>
 #include <string>
@@ -40,7 +41,8 @@ double check(const std::string& text) {
 int main() {
   for (const auto& [lines, limit] : {std::pair<size_t, double>{300, 20.0}, {100'000, 4000.0}}) {
     const double ms = check(program(lines));
-    std::printf("parse + check, %6zu lines, first in this process: %8.2f ms (limit %.0f ms)\n", lines, ms, limit);
+    std::printf("parse + check, %6zu lines, first in this process: %8.2f ms (limit %.0f ms)\n", lines, ms,
+                limit);
   }
   return 0;
 }

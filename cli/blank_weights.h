@@ -11,8 +11,8 @@ namespace skdsl::cli {
 
 class BlankWeights {
  public:
-  /// All weights of the program show one mapping that no memory stands behind; `stored` is the dtype of those whose
-  /// dtype the checkpoint would tell.
+  /// All weights of the program show one mapping that no memory stands behind; `stored` is the dtype of those
+  /// whose dtype the checkpoint would tell.
   static Expected<BlankWeights> make(const plan::Program& program, sk_dtype stored);
   /// Null when the program has no weight of that path.
   const Tensor* find(const std::string& path) const;

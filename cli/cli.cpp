@@ -1,9 +1,8 @@
 // cli — the command table, common options, exit codes
 #include "cli/cli.h"
 
-#include <algorithm>
-
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace skdsl::cli {
 
@@ -34,7 +33,8 @@ std::string nearest_command(std::string_view word) {
 }
 
 std::string lower_first(std::string text) {
-  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && !(text[1] >= 'A' && text[1] <= 'Z')) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && !(text[1] >= 'A' && text[1] <= 'Z'))
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
   return text;
 }
 
@@ -54,13 +54,18 @@ int run(const std::vector<std::string>& args, Context& context) {
     bool version = false;
     app.add_flag("--version", version, "print version and build");
     Run chosen;
+    const std::string asked = first_word(args);
     for (const Command& command : kCommands) {
       CLI::App* const sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
       sub->footer(fmt::format("Example:\n  {}", command.example));
+      // Declaring every option of every command would take longer than some commands do.
+      if (command.name != asked) continue;
       Run run = command.define(*sub);
       sub->callback([&chosen, run] { chosen = run; });
     }
-    app.footer("Example:\n  skdsl fmt --check examples/longcat.sk\n\n`skdsl COMMAND --help` tells more about a command.");
+    app.footer(
+        "Example:\n  skdsl fmt --check examples/longcat.sk\n\n`skdsl COMMAND --help` tells more about a "
+        "command.");
     std::vector<std::string> reversed(args.rbegin(), args.rend());
     try {
       app.parse(reversed);
@@ -69,16 +74,17 @@ int run(const std::vector<std::string>& args, Context& context) {
         app.exit(e, context.out, context.err);
         return kDone;
       }
-      const std::string word = first_word(args);
-      const bool unknown = app.get_subcommands().empty() && !word.empty();
-      context.err << "error: " << (unknown ? fmt::format("unknown command `{}`", word) : lower_first(e.what())) << '\n';
+      const bool unknown = app.get_subcommands().empty() && !asked.empty();
+      context.err << "error: "
+                  << (unknown ? fmt::format("unknown command `{}`", asked) : lower_first(e.what())) << '\n';
       if (app.get_subcommands().empty()) {
-        if (const std::string meant = nearest_command(word); !meant.empty()) {
+        if (const std::string meant = nearest_command(asked); !meant.empty()) {
           context.err << fmt::format("  = help: did you mean `skdsl {}`?\n", meant);
         }
         context.err << "  = help: `skdsl --help` lists the commands\n";
       } else {
-        context.err << fmt::format("  = help: `skdsl {} --help` lists its options\n", app.get_subcommands().front()->get_name());
+        context.err << fmt::format("  = help: `skdsl {} --help` lists its options\n",
+                                   app.get_subcommands().front()->get_name());
       }
       return kUsage;
     }
@@ -96,7 +102,9 @@ int run(const std::vector<std::string>& args, Context& context) {
     return kEnvironment;
   } catch (const std::exception& e) {
     context.err << fmt::format(
-        "skdsl: internal error: {}\nhelp: this is a bug of skdsl; please report it with the command line and the input files\n", e.what());
+        "skdsl: internal error: {}\nhelp: this is a bug of skdsl; please report it with the command line and "
+        "the input files\n",
+        e.what());
     return kInternal;
   }
 }
@@ -124,7 +132,8 @@ int report(const diag::Engine& diags, Context& context, size_t first_number) {
     first = false;
     context.err << diag::to_human(*d, diags.sources(), context.err_colour);
   }
-  if (diags.omitted() > 0) context.err << fmt::format("\n{} more reports of the same kinds are left out\n", diags.omitted());
+  if (diags.omitted() > 0)
+    context.err << fmt::format("\n{} more reports of the same kinds are left out\n", diags.omitted());
   return diags.has_errors() ? kInputHasErrors : kDone;
 }
 

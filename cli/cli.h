@@ -1,8 +1,8 @@
 // cli — the commands of skdsl and what they share
 //
-// commands.def is the one table of commands. A new command is a row there, a file commands/<name>.cpp that defines
-// `Run define_<name>(CLI::App&)`, and its line in CMakeLists.txt. `define` declares the options on the app and gives
-// what runs once they are read.
+// commands.def is the one table of commands. A new command is a row there, a file commands/<name>.cpp that
+// defines `Run define_<name>(CLI::App&)`, and its line in CMakeLists.txt. `define` declares the options on
+// the app and gives what runs once they are read.
 #pragma once
 #include <functional>
 #include <istream>
@@ -54,8 +54,8 @@ std::string version_text();
 /// Prints `error: …` with its notes to context.err; gives the exit code that belongs to it.
 int report(const Error& error, Context& context);
 
-/// Prints the diagnostics from number `first` on to context.err in the order of their places, and how many were left
-/// out. Gives kDone, or kInputHasErrors when there is an error among all of them.
+/// Prints the diagnostics from number `first` on to context.err in the order of their places, and how many
+/// were left out. Gives kDone, or kInputHasErrors when there is an error among all of them.
 int report(const diag::Engine& diags, Context& context, size_t first = 0);
 
 /// The diagnostics as a JSON list, for --json documents.

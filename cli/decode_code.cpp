@@ -37,7 +37,8 @@ Expected<std::vector<DecodeStep>> decode_steps(const DecodePlan& plan, uint32_t 
   }
   auto blank = BlankWeights::make(program, stored);
   if (!blank) return tl::unexpected(blank.error());
-  for (const plan::WeightDecl& w : program.weights) bindings.weights[w.path] = weights ? *weights->find(w.path) : *blank->find(w.path);
+  for (const plan::WeightDecl& w : program.weights)
+    bindings.weights[w.path] = weights ? *weights->find(w.path) : *blank->find(w.path);
   exec::TensorPool pool(false);
   const auto place = [&](const plan::Type& type) {
     std::vector<int64_t> shape;
@@ -58,7 +59,8 @@ Expected<std::vector<DecodeStep>> decode_steps(const DecodePlan& plan, uint32_t 
   StepTaker taker;
   std::vector<DecodeStep> out;
   for (const plan::Schedule& s : plan.plan.schedules) {
-    auto graph = exec::Graph::build(program, s, bindings, workers, {.poison = false, .native = &taker, .native_options = p.native});
+    auto graph = exec::Graph::build(program, s, bindings, workers,
+                                    {.poison = false, .native = &taker, .native_options = p.native});
     if (!graph) return tl::unexpected(graph.error());
     if (taker.steps.empty()) continue;  // nothing to run
     DecodeStep& d = out.emplace_back();
@@ -67,8 +69,10 @@ Expected<std::vector<DecodeStep>> decode_steps(const DecodePlan& plan, uint32_t 
     d.graph = s.function;
     for (const auto& [name, size] : s.bindings) d.graph += fmt::format(" {}={}", name, size);
     for (const plan::Step& step : s.steps) {
-      if (step.kind == plan::Step::Kind::SuperKernel) d.superkernel.push_back(step.task);
-      else if (step.kind == plan::Step::Kind::Call && !s.tasks[step.task].view) d.superkernel.push_back(plan::kNone);
+      if (step.kind == plan::Step::Kind::SuperKernel)
+        d.superkernel.push_back(step.task);
+      else if (step.kind == plan::Step::Kind::Call && !s.tasks[step.task].view)
+        d.superkernel.push_back(plan::kNone);
     }
   }
   return out;

@@ -7,7 +7,9 @@
 namespace skdsl::cli {
 
 namespace {
-tl::unexpected<int> stop(int code) { return tl::unexpected(code != kDone ? code : static_cast<int>(kInputHasErrors)); }
+tl::unexpected<int> stop(int code) {
+  return tl::unexpected(code != kDone ? code : static_cast<int>(kInputHasErrors));
+}
 
 /// Runs the program with kernels that do nothing and keeps what is captured.
 Expected<std::vector<plan::Schedule>> record(const Compiled& compiled, diag::Engine& diags) {
@@ -23,12 +25,15 @@ Expected<std::vector<plan::Schedule>> record(const Compiled& compiled, diag::Eng
   so.dry = true;
   so.capture = p.capture;
   so.print = [](std::string_view) {};
-  so.recording = [&, make = recording_compiler(diags, p.schedule)](const plan::Program& program, plan::Recording recording) {
+  so.recording = [&, make = recording_compiler(diags, p.schedule)](const plan::Program& program,
+                                                                   plan::Recording recording) {
     auto schedule = make(program, std::move(recording));
     if (schedule) out.push_back(*schedule);
     return schedule;
   };
-  auto session = model::Session::create(e.program, [&blank](const std::string& path) -> const Tensor* { return blank->find(path); }, std::move(so));
+  auto session = model::Session::create(
+      e.program, [&blank](const std::string& path) -> const Tensor* { return blank->find(path); },
+      std::move(so));
   if (!session) return tl::unexpected(session.error());
   if (e.has_script) {
     if (auto ran = (*session)->call("main", {}); !ran) return tl::unexpected(ran.error());
@@ -47,7 +52,8 @@ Expected<std::vector<plan::Schedule>> record(const Compiled& compiled, diag::Eng
 }
 }  // namespace
 
-tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context) {
+tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t batch, diag::Engine& diags,
+                                          Context& context) {
   sema::Modules modules(diags);
   modules.load_main(options.file);
   if (diags.has_errors()) return stop(report(diags, context));
@@ -59,7 +65,8 @@ tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t b
   return Compiled{std::move(*prepared), std::move(*compiled)};
 }
 
-tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context) {
+tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags,
+                                          Context& context) {
   ModelOptions asked = options;
   if (asked.mode.empty() && asked.config.empty()) asked.mode = "ge_graph";
   auto compiled = compile_model(asked, batch, diags, context);
@@ -71,7 +78,8 @@ tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t b
   out.batch = b.batch_size;
   if (out.mode == "npugraph_ex") {
     auto recorded = record(*compiled, diags);
-    if (!recorded) return stop(diags.has_errors() ? report(diags, context) : report(recorded.error(), context));
+    if (!recorded)
+      return stop(diags.has_errors() ? report(diags, context) : report(recorded.error(), context));
     out.plan.schedules = std::move(*recorded);
     out.plan.program = std::move(program);
     return out;

@@ -9,9 +9,10 @@ struct Compiled {
   sema::Elaborated elaborated;
 };
 
-/// Compiles the file as `run` would for `batch` requests. Diagnostics that end it are printed; the error is the exit
-/// code.
-tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context);
+/// Compiles the file as `run` would for `batch` requests. Diagnostics that end it are printed; the error is
+/// the exit code.
+tl::expected<Compiled, int> compile_model(const ModelOptions& options, int64_t batch, diag::Engine& diags,
+                                          Context& context);
 
 struct DecodePlan {
   plan::Plan plan;
@@ -20,8 +21,9 @@ struct DecodePlan {
   int64_t batch = 1;
 };
 
-/// The same, in ge_graph when no mode is given, with a schedule of each decode phase. In npugraph_ex these are the
-/// schedules of what a run of two tokens (of a script: all of it) captures; no kernel is executed.
-tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags, Context& context);
+/// The same, in ge_graph when no mode is given, with a schedule of each decode phase. In npugraph_ex these
+/// are the schedules of what a run of two tokens (of a script: all of it) captures; no kernel is executed.
+tl::expected<DecodePlan, int> plan_decode(const ModelOptions& options, int64_t batch, diag::Engine& diags,
+                                          Context& context);
 
 }  // namespace skdsl::cli

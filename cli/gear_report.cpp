@@ -15,8 +15,10 @@ constexpr size_t kMostRowsShown = 40;
 
 int64_t round_up(int64_t n, int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
-/// The `count` sizes with the least padding for the rows: cost[g][i] is the least for the first i sizes with g gears.
-std::vector<int64_t> best_gears(const std::vector<GearRow>& rows, size_t count, int64_t multiple, int64_t largest) {
+/// The `count` sizes with the least padding for the rows: cost[g][i] is the least for the first i sizes with
+/// g gears.
+std::vector<int64_t> best_gears(const std::vector<GearRow>& rows, size_t count, int64_t multiple,
+                                int64_t largest) {
   std::vector<int64_t> sizes, times;  // by size; running sum of how often
   for (const GearRow& r : rows) {
     if (!r.gear) continue;
@@ -58,7 +60,10 @@ std::optional<int64_t> fitting(const std::vector<int64_t>& gears, int64_t batch)
   return it == gears.end() ? std::nullopt : std::optional(*it);
 }
 
-std::string share(int64_t part, int64_t all) { return fmt::format("{:.1f} %", all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all)); }
+std::string share(int64_t part, int64_t all) {
+  return fmt::format("{:.1f} %",
+                     all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all));
+}
 
 }  // namespace
 
@@ -80,14 +85,17 @@ GearReport gear_report(std::vector<int64_t> written, int64_t multiple, std::vect
     if (r.gear) out.padding += r.padding() * r.times, out.padded_rows += *r.gear * r.times;
   const std::vector<int64_t> best = best_gears(out.rows, out.gears.size(), out.multiple, out.gears.back());
   for (const GearRow& r : out.rows)
-    if (const auto gear = fitting(best, r.batch); gear && r.gear) out.better_padding += (*gear - r.batch) * r.times, out.better_rows += *gear * r.times;
+    if (const auto gear = fitting(best, r.batch); gear && r.gear)
+      out.better_padding += (*gear - r.batch) * r.times, out.better_rows += *gear * r.times;
   if (!best.empty() && out.better_padding < out.padding) out.better = best;
   return out;
 }
 
 std::string text(const GearReport& r) {
   std::string out = fmt::format("gears [{}]", fmt::join(r.written, ", "));
-  if (r.gears != r.written) out += fmt::format(" run as [{}]{}", fmt::join(r.gears, ", "), r.multiple > 1 ? fmt::format(", multiples of attn_tp_size {}", r.multiple) : "");
+  if (r.gears != r.written)
+    out += fmt::format(" run as [{}]{}", fmt::join(r.gears, ", "),
+                       r.multiple > 1 ? fmt::format(", multiples of attn_tp_size {}", r.multiple) : "");
   if (r.gears.empty()) return out + "\n";
   out += fmt::format("; at most {} requests in a step\n", r.gears.back());
   out += "  batch   times    gear  padding rows\n";
@@ -95,14 +103,19 @@ std::string text(const GearReport& r) {
   for (const GearRow& row : r.rows) {
     if (++shown > kMostRowsShown) continue;
     if (row.gear)
-      out += fmt::format("  {:>5}  {:>6}  {:>6}  {} of {} ({})\n", row.batch, row.times, *row.gear, row.padding(), *row.gear, share(row.padding(), *row.gear));
+      out += fmt::format("  {:>5}  {:>6}  {:>6}  {} of {} ({})\n", row.batch, row.times, *row.gear,
+                         row.padding(), *row.gear, share(row.padding(), *row.gear));
     else
-      out += fmt::format("  {:>5}  {:>6}       -  larger than every gear: the interpreter serves it\n", row.batch, row.times);
+      out += fmt::format("  {:>5}  {:>6}       -  larger than every gear: the interpreter serves it\n",
+                         row.batch, row.times);
   }
-  if (shown > kMostRowsShown) out += fmt::format("  … {} more sizes; --json has all\n", shown - kMostRowsShown);
-  out += fmt::format("  in all {} of {} rows are padding ({})\n", r.padding, r.padded_rows, share(r.padding, r.padded_rows));
+  if (shown > kMostRowsShown)
+    out += fmt::format("  … {} more sizes; --json has all\n", shown - kMostRowsShown);
+  out += fmt::format("  in all {} of {} rows are padding ({})\n", r.padding, r.padded_rows,
+                     share(r.padding, r.padded_rows));
   if (!r.better.empty())
-    out += fmt::format("  help: gears [{}] pad {} of {} rows ({})\n", fmt::join(r.better, ", "), r.better_padding, r.better_rows, share(r.better_padding, r.better_rows));
+    out += fmt::format("  help: gears [{}] pad {} of {} rows ({})\n", fmt::join(r.better, ", "),
+                       r.better_padding, r.better_rows, share(r.better_padding, r.better_rows));
   return out;
 }
 
@@ -114,10 +127,20 @@ Json json(const GearReport& r) {
   };
   Json rows(Json::Array{});
   for (const GearRow& row : r.rows)
-    rows.push(Json::Object{{"batch", row.batch}, {"times", row.times}, {"gear", row.gear ? Json(*row.gear) : Json()}, {"padding", row.padding()}});
-  return Json::Object{{"written", list(r.written)}, {"gears", list(r.gears)}, {"multiple_of", r.multiple}, {"batches", std::move(rows)},
-                      {"padding_rows", r.padding}, {"rows", r.padded_rows},
-                      {"better", r.better.empty() ? Json() : Json(Json::Object{{"gears", list(r.better)}, {"padding_rows", r.better_padding}, {"rows", r.better_rows}})}};
+    rows.push(Json::Object{{"batch", row.batch},
+                           {"times", row.times},
+                           {"gear", row.gear ? Json(*row.gear) : Json()},
+                           {"padding", row.padding()}});
+  return Json::Object{{"written", list(r.written)},
+                      {"gears", list(r.gears)},
+                      {"multiple_of", r.multiple},
+                      {"batches", std::move(rows)},
+                      {"padding_rows", r.padding},
+                      {"rows", r.padded_rows},
+                      {"better", r.better.empty() ? Json()
+                                                  : Json(Json::Object{{"gears", list(r.better)},
+                                                                      {"padding_rows", r.better_padding},
+                                                                      {"rows", r.better_rows}})}};
 }
 
 }  // namespace skdsl::cli

@@ -5,7 +5,8 @@
 
 namespace skdsl::cli {
 
-Expected<exec::NativeOptions> native_options(const ModelOptions& options, const exec::CaptureOptions& capture, const std::string& mode) {
+Expected<exec::NativeOptions> native_options(const ModelOptions& options, const exec::CaptureOptions& capture,
+                                             const std::string& mode) {
   exec::NativeOptions out;
   out.static_kernels = mode == "npugraph_ex" ? capture.static_kernel_compile : options.static_kernels;
   for (const std::string& given : options.jit_option) {
@@ -21,18 +22,24 @@ Expected<exec::NativeOptions> native_options(const ModelOptions& options, const 
 #undef SK_NATIVE_OPTION
     if (!into) {
       const std::string meant = diag::nearest(name, names);
-      return tl::unexpected(Error{ErrorKind::Usage, fmt::format("--jit-option {}: there is no switch `{}`", given, name),
-                                  {meant.empty() ? fmt::format("help: there are {}", fmt::join(names, ", ")) : fmt::format("help: did you mean `{}`?", meant)}});
+      return tl::unexpected(Error{ErrorKind::Usage,
+                                  fmt::format("--jit-option {}: there is no switch `{}`", given, name),
+                                  {meant.empty() ? fmt::format("help: there are {}", fmt::join(names, ", "))
+                                                 : fmt::format("help: did you mean `{}`?", meant)}});
     }
     if (value != "on" && value != "off")
-      return tl::unexpected(Error{ErrorKind::Usage, fmt::format("--jit-option {}: `{}` is neither on nor off", given, value), {fmt::format("help: write {}=on", name)}});
+      return tl::unexpected(Error{ErrorKind::Usage,
+                                  fmt::format("--jit-option {}: `{}` is neither on nor off", given, value),
+                                  {fmt::format("help: write {}=on", name)}});
     *into = value == "on";
   }
   return out;
 }
 
 std::unique_ptr<jit::Compiler> native_compiler(diag::Engine& diags) {
-  return std::make_unique<jit::Compiler>(jit::ObjectCache::standard(), [&diags](const std::string& trouble) { diags.report({}, diag::Id::ObjectCache, trouble); });
+  return std::make_unique<jit::Compiler>(jit::ObjectCache::standard(), [&diags](const std::string& trouble) {
+    diags.report({}, diag::Id::ObjectCache, trouble);
+  });
 }
 
 }  // namespace skdsl::cli

@@ -9,7 +9,8 @@
 namespace skdsl::cli {
 
 /// The switches of native_options.def as given; an unknown one is a usage error that names the nearest.
-Expected<exec::NativeOptions> native_options(const ModelOptions& options, const exec::CaptureOptions& capture, const std::string& mode);
+Expected<exec::NativeOptions> native_options(const ModelOptions& options, const exec::CaptureOptions& capture,
+                                             const std::string& mode);
 
 /// A compiler with the standard cache; what is wrong with the cache becomes a diagnostic.
 std::unique_ptr<jit::Compiler> native_compiler(diag::Engine& diags);

@@ -64,7 +64,8 @@ Expected<void> check_layer_count(const config::Settings& settings, const model::
   return {};
 }
 
-/// The folder that the run config names, when it is there. Says so when it is not: then something else is loaded.
+/// The folder that the run config names, when it is there. Says so when it is not: then something else is
+/// loaded.
 std::string weights_of_run_config(const config::Settings& settings, Prepared& p) {
   const config::Setting* const path = settings.find("model_config.model_path");
   const config::Setting* const with_ckpt = settings.find("model_config.with_ckpt");
@@ -133,7 +134,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   config::Settings& settings = p.compile.sema.settings;
   config::Builtins& built = p.compile.sema.builtins;
   diag::Engine& diags = modules.diags();
-  const config::RunContext context{options.mode, [&](std::string_view key) { return sema::declares_config(modules, key); }};
+  const config::RunContext context{options.mode,
+                                   [&](std::string_view key) { return sema::declares_config(modules, key); }};
   settings.lenient = options.lenient;
   if (!options.config.empty())
     if (auto ok = config::read_run_config(options.config, context, settings, diags); !ok)
@@ -165,7 +167,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   if (std::find(kModes.begin(), kModes.end(), built.exe_mode) == kModes.end()) {
     Error e = usage(from + ": unknown mode `" + built.exe_mode + "`", {});
     const std::string near = diag::nearest(built.exe_mode, kModes);
-    e.notes.push_back(near.empty() ? "help: modes are eager, npugraph_ex and ge_graph" : "help: did you mean `" + near + "`?");
+    e.notes.push_back(near.empty() ? "help: modes are eager, npugraph_ex and ge_graph"
+                                   : "help: did you mean `" + near + "`?");
     return tl::unexpected(e);
   }
   p.capture = capture_options(settings);
@@ -235,7 +238,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
 
   const config::NpuGraphOptions npu = config::npugraph_options(settings);
   if (built.exe_mode == "npugraph_ex" && npu.super_kernel_optimize) {
-    auto read = superkernel::read_capture_options(npu.super_kernel_optimize_options, npu.super_kernel_debug_options);
+    auto read =
+        superkernel::read_capture_options(npu.super_kernel_optimize_options, npu.super_kernel_debug_options);
     if (!read) return fail(read.error().message, {"help: " + read.error().help});
     p.schedule.capture = std::move(read->options);
   }
@@ -246,7 +250,8 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   if (const config::Setting* cann = settings.find("target.cann")) {
     const std::string release = cann->value.is_string() ? cann->value.as_string() : to_json(cann->value);
     if (!superkernel::is_release(release))
-      return fail(fmt::format("{}: `{}` is no CANN release", cann->origin, release), {fmt::format("help: write a release such as {}", superkernel::kNewestCann)});
+      return fail(fmt::format("{}: `{}` is no CANN release", cann->origin, release),
+                  {fmt::format("help: write a release such as {}", superkernel::kNewestCann)});
     p.schedule.cann = release;
   }
   p.compile.sema.draft = options.mtp > 0;

@@ -67,9 +67,9 @@ struct RunState {
   std::vector<std::vector<int32_t>> prompts;
   std::optional<model::Weights> weights;
   std::optional<superkernel::Report> fusion;  // of the first decode graph
-  std::optional<BlankWeights> blank;  // of a dry run
+  std::optional<BlankWeights> blank;          // of a dry run
   std::optional<Watch> watch;
-  size_t diags_told = 0, errors_told = 0;        // printed already
+  size_t diags_told = 0, errors_told = 0;  // printed already
   double load_ms = 0, compile_ms = 0;
 };
 
@@ -112,8 +112,9 @@ void tell_recorded_only(RunState& run) {
       for (const plan::OpId id : r.ops) prefetches += f.ops[id].code == Opcode::Prefetch;
   if (streams + cores + prefetches == 0) return;
   run.diags.report({}, diag::Id::RecordedOnly,
-                   fmt::format("recorded only: {} streams, {} core limits, {} prefetches; the host runs their operators in one order", streams,
-                               cores, prefetches));
+                   fmt::format("recorded only: {} streams, {} core limits, {} prefetches; the host runs "
+                               "their operators in one order",
+                               streams, cores, prefetches));
 }
 
 /// One line on what became of the scopes of the decode graph.
@@ -121,19 +122,24 @@ void tell_fusion(RunState& run) {
   if (!run.fusion) return;
   if (run.fusion->scopes.empty()) {
     const auto& contexts = run.compiled->program.contexts;
-    const auto scopes = std::count_if(contexts.begin(), contexts.end(), [](const plan::Context& c) { return c.kind == plan::Context::Kind::SuperKernel; });
+    const auto scopes = std::count_if(contexts.begin(), contexts.end(), [](const plan::Context& c) {
+      return c.kind == plan::Context::Kind::SuperKernel;
+    });
     const bool captured = run.prepared->compile.sema.builtins.exe_mode == "npugraph_ex";
     if (scopes > 0 && captured && !run.prepared->schedule.capture)
-      info(run, fmt::format("super kernels: off, {} scope{} kept as marks; npugraph_ex makes them under `super_kernel_optimize` and `static_kernel_compile`", scopes, scopes == 1 ? " is" : "s are"));
+      info(run, fmt::format("super kernels: off, {} scope{} kept as marks; npugraph_ex makes them under "
+                            "`super_kernel_optimize` and `static_kernel_compile`",
+                            scopes, scopes == 1 ? " is" : "s are"));
     return;
   }
   std::string line = "super kernels: " + superkernel::summary(*run.fusion);
-  if (run.fusion->ops_fused < run.fusion->ops_in_scopes) line += fmt::format("; `skdsl explain {}` tells why", run.options.file);
+  if (run.fusion->ops_fused < run.fusion->ops_in_scopes)
+    line += fmt::format("; `skdsl explain {}` tells why", run.options.file);
   info(run, line);
 }
 
-/// Graphs that are not machine code although they were to be. One that is watched says so in an info; other reasons are
-/// a warning, and an error under --strict.
+/// Graphs that are not machine code although they were to be. One that is watched says so in an info; other
+/// reasons are a warning, and an error under --strict.
 void tell_executors(RunState& run) {
   for (const auto& [graph, executor] : run.session->executors()) {
     if (executor.why_not.empty()) continue;
@@ -145,21 +151,25 @@ void tell_executors(RunState& run) {
   }
   // Others of the graph are told by `explain`.
   for (const diag::Diagnostic& d : run.diags.all())
-    if (d.id == diag::Id::NoMachineCode || d.id == diag::Id::ObjectCache) run.context.err << diag::to_human(d, run.diags.sources(), run.context.err_colour);
+    if (d.id == diag::Id::NoMachineCode || d.id == diag::Id::ObjectCache)
+      run.context.err << diag::to_human(d, run.diags.sources(), run.context.err_colour);
 }
 
 /// What --dump and --diagnose saw; the exit code.
 int tell_watch(RunState& run) {
   if (!run.watch) return kDone;
   if (run.watch->trouble()) return failed(run, *run.watch->trouble());
-  if (run.options.diagnose) info(run, fmt::format("{} kernels watched, none gave NaN", run.watch->kernels_seen()));
-  if (!run.options.dump.empty()) info(run, fmt::format("{} tensors written to {}", run.watch->files(), run.options.dump));
+  if (run.options.diagnose)
+    info(run, fmt::format("{} kernels watched, none gave NaN", run.watch->kernels_seen()));
+  if (!run.options.dump.empty())
+    info(run, fmt::format("{} tensors written to {}", run.watch->files(), run.options.dump));
   return kDone;
 }
 
 std::string place_of(const RunState& run, const exec::CaptureEvent& e) {
   const auto& files = run.session->program().files;
-  return e.loc.line == 0 || e.loc.file >= files.size() ? "" : fmt::format("{}:{}", files[e.loc.file], e.loc.line);
+  return e.loc.line == 0 || e.loc.file >= files.size() ? ""
+                                                       : fmt::format("{}:{}", files[e.loc.file], e.loc.line);
 }
 
 /// One line for each thing that was not as smooth as a replay.
@@ -171,13 +181,17 @@ void tell_captures(RunState& run) {
     if (e.kind == exec::CaptureEvent::Kind::Compile) continue;
     if (++told > kMostEvents) continue;
     const std::string at = place_of(run, e);
-    std::string line = fmt::format("{}{} of `{}` in step {}: {}", at.empty() ? "" : at + ": ", exec::name(e.kind), e.function, e.step,
-                                   exec::row(e.reason).text);
-    if (!e.guard.empty()) line += fmt::format(" ({}{}{}{})", e.guard, e.before.empty() ? "" : ": ", e.before, e.after.empty() ? "" : " -> " + e.after);
-    const bool bad = e.kind == exec::CaptureEvent::Kind::Fallback || e.kind == exec::CaptureEvent::Kind::Misuse;
+    std::string line = fmt::format("{}{} of `{}` in step {}: {}", at.empty() ? "" : at + ": ",
+                                   exec::name(e.kind), e.function, e.step, exec::row(e.reason).text);
+    if (!e.guard.empty())
+      line += fmt::format(" ({}{}{}{})", e.guard, e.before.empty() ? "" : ": ", e.before,
+                          e.after.empty() ? "" : " -> " + e.after);
+    const bool bad =
+        e.kind == exec::CaptureEvent::Kind::Fallback || e.kind == exec::CaptureEvent::Kind::Misuse;
     bad ? warning(run, line) : info(run, line);
   }
-  if (told > kMostEvents) info(run, fmt::format("{} more events of npugraph_ex; --json has all", told - kMostEvents));
+  if (told > kMostEvents)
+    info(run, fmt::format("{} more events of npugraph_ex; --json has all", told - kMostEvents));
 }
 
 /// Who ran the graphs of ge_graph; null in the other modes.
@@ -200,7 +214,8 @@ Json fallbacks_json(const model::Session& session) {
   Json::Array out;
   if (session.captures())
     for (const exec::CaptureFallback& f : session.captures()->fallbacks())
-      out.push_back(Json::Object{{"step", static_cast<int64_t>(f.step)}, {"reason", exec::row(f.reason).word}});
+      out.push_back(
+          Json::Object{{"step", static_cast<int64_t>(f.step)}, {"reason", exec::row(f.reason).word}});
   return out;
 }
 
@@ -209,15 +224,16 @@ Json events_json(const model::Session& session) {
   if (!session.captures()) return out;
   const auto& files = session.program().files;
   for (const exec::CaptureEvent& e : session.captures()->events())
-    out.push_back(Json::Object{{"step", static_cast<int64_t>(e.step)},
-                               {"event", exec::name(e.kind)},
-                               {"reason", exec::row(e.reason).word},
-                               {"function", e.function},
-                               {"file", e.loc.line == 0 || e.loc.file >= files.size() ? Json(nullptr) : Json(files[e.loc.file])},
-                               {"line", static_cast<int64_t>(e.loc.line)},
-                               {"guard", e.guard.empty() ? Json(nullptr) : Json(e.guard)},
-                               {"before", e.before.empty() ? Json(nullptr) : Json(e.before)},
-                               {"after", e.after.empty() ? Json(nullptr) : Json(e.after)}});
+    out.push_back(Json::Object{
+        {"step", static_cast<int64_t>(e.step)},
+        {"event", exec::name(e.kind)},
+        {"reason", exec::row(e.reason).word},
+        {"function", e.function},
+        {"file", e.loc.line == 0 || e.loc.file >= files.size() ? Json(nullptr) : Json(files[e.loc.file])},
+        {"line", static_cast<int64_t>(e.loc.line)},
+        {"guard", e.guard.empty() ? Json(nullptr) : Json(e.guard)},
+        {"before", e.before.empty() ? Json(nullptr) : Json(e.before)},
+        {"after", e.after.empty() ? Json(nullptr) : Json(e.after)}});
   return out;
 }
 
@@ -274,12 +290,14 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   model::SessionOptions so;
   so.mode = p.compile.sema.builtins.exe_mode;
   so.threads = static_cast<uint32_t>(run.options.threads);
-  so.compile = [&run, make = run.plans->graph_compiler(p.schedule)](const plan::Program& program, const plan::GraphKey& key) {
+  so.compile = [&run, make = run.plans->graph_compiler(p.schedule)](const plan::Program& program,
+                                                                    const plan::GraphKey& key) {
     auto schedule = make(program, key);
     if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
     return schedule;
   };
-  so.recording = [&run, make = recording_compiler(run.diags, p.schedule)](const plan::Program& program, plan::Recording recording) {
+  so.recording = [&run, make = recording_compiler(run.diags, p.schedule)](const plan::Program& program,
+                                                                          plan::Recording recording) {
     auto schedule = make(program, std::move(recording));
     if (schedule && !run.fusion) run.fusion = superkernel::report(*schedule);
     return schedule;
@@ -308,7 +326,9 @@ Expected<void> load(RunState& run, std::atomic<bool>& interrupt) {
   so.verify = false;  // the passes have
   // The session goes before the program does.
   auto session = model::Session::create(
-      std::shared_ptr<const plan::Program>(std::shared_ptr<void>(), &run.compiled->program), [&](const std::string& path) { return run.blank ? run.blank->find(path) : run.weights->find(path); }, std::move(so));
+      std::shared_ptr<const plan::Program>(std::shared_ptr<void>(), &run.compiled->program),
+      [&](const std::string& path) { return run.blank ? run.blank->find(path) : run.weights->find(path); },
+      std::move(so));
   if (!session) return tl::unexpected(session.error());
   run.session = std::move(*session);
   run.load_ms += ms_since(start);
@@ -326,8 +346,8 @@ model::Sampling sampling_of(const RunOptions& o) {
   return {o.temperature.value_or(0), o.top_k, o.top_p, o.seed.value_or(0)};
 }
 
-/// What the flags say, and data_config where they say nothing. There, 0 and 1 are filters that let all through, and
-/// filters without a temperature are no mistake.
+/// What the flags say, and data_config where they say nothing. There, 0 and 1 are filters that let all
+/// through, and filters without a temperature are no mistake.
 model::Sampling sampling_of(const RunState& run) {
   model::Sampling s = sampling_of(run.options);
   const config::Settings& settings = run.prepared->compile.sema.settings;
@@ -335,10 +355,13 @@ model::Sampling sampling_of(const RunState& run) {
     const config::Setting* const found = settings.find(key);
     return found && found->value.is_number() ? &found->value : nullptr;
   };
-  if (const Json* t = given("data_config.temperature"); t && !run.options.temperature) s.temperature = t->as_double();
-  if (const Json* seed = given("data_config.seed"); seed && seed->is_int() && !run.options.seed) s.seed = seed->as_int();
+  if (const Json* t = given("data_config.temperature"); t && !run.options.temperature)
+    s.temperature = t->as_double();
+  if (const Json* seed = given("data_config.seed"); seed && seed->is_int() && !run.options.seed)
+    s.seed = seed->as_int();
   if (s.greedy()) return s;
-  if (const Json* k = given("data_config.top_k"); k && k->is_int() && k->as_int() > 0 && !s.top_k) s.top_k = k->as_int();
+  if (const Json* k = given("data_config.top_k"); k && k->is_int() && k->as_int() > 0 && !s.top_k)
+    s.top_k = k->as_int();
   if (const Json* p = given("data_config.top_p"); p && p->as_double() < 1 && !s.top_p) {
     if (p->as_double() > 0)
       s.top_p = p->as_double();
@@ -393,15 +416,18 @@ Json report_json(const RunState& run, const model::GenerateResult* result,
       {"mode", run.session->mode()},
       {"requests", std::move(requests)},
       {"sampling", sampling_json(run)},
-      {"graph", Json::Object{{"captures", static_cast<int64_t>(c.captures)},
-                             {"recompiles", static_cast<int64_t>(c.recompiles)},
-                             {"recaptures", static_cast<int64_t>(c.recaptures)},
-                             {"replays", static_cast<int64_t>(c.replays)},
-                             {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
-                             {"captures_after_warmup", run.options.warmup && result ? Json(static_cast<int64_t>(result->captures_after_warmup)) : Json(nullptr)},
-                             {"executors", executor_json(*run.session)},
-                             {"fallbacks", fallbacks_json(*run.session)},
-                             {"events", events_json(*run.session)}}},
+      {"graph",
+       Json::Object{{"captures", static_cast<int64_t>(c.captures)},
+                    {"recompiles", static_cast<int64_t>(c.recompiles)},
+                    {"recaptures", static_cast<int64_t>(c.recaptures)},
+                    {"replays", static_cast<int64_t>(c.replays)},
+                    {"interpreted_decode_steps", static_cast<int64_t>(c.interpreted_decode_steps)},
+                    {"captures_after_warmup", run.options.warmup && result
+                                                  ? Json(static_cast<int64_t>(result->captures_after_warmup))
+                                                  : Json(nullptr)},
+                    {"executors", executor_json(*run.session)},
+                    {"fallbacks", fallbacks_json(*run.session)},
+                    {"events", events_json(*run.session)}}},
       {"superkernel", Json::Object{{"scopes", scopes.size()},
                                    {"pieces", fusion.pieces},
                                    {"ops_in_scopes", fusion.ops_in_scopes},
@@ -513,12 +539,13 @@ int generate(RunState& run, std::atomic<bool>& interrupt) {
   if (!o.stop.empty()) callbacks.stops_after = [&](size_t i, int32_t) { return completions[i].stopped(); };
   if (o.steps)
     callbacks.on_step = [&](const model::StepInfo& s) {
-      run.context.err << fmt::format("{}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.warmup ? "warm-up" : fmt::format("step {}", s.step),
-                                     s.prefill           ? "prefill, interpreter"
-                                     : !s.served.empty() ? "decode, " + s.served
-                                     : s.graph           ? s.native ? "decode, static graph (jit)" : "decode, static graph (plan)"
-                                                         : "decode, interpreter",
-                                     s.rows, s.padding, s.ms, s.compiled && s.served.empty() ? ", compiled" : "");
+      run.context.err << fmt::format(
+          "{}: {}, {} rows, {} padding, {:.3f} ms{}\n", s.warmup ? "warm-up" : fmt::format("step {}", s.step),
+          s.prefill           ? "prefill, interpreter"
+          : !s.served.empty() ? "decode, " + s.served
+          : s.graph           ? s.native ? "decode, static graph (jit)" : "decode, static graph (plan)"
+                              : "decode, interpreter",
+          s.rows, s.padding, s.ms, s.compiled && s.served.empty() ? ", compiled" : "");
     };
   auto result = model::generate(*run.session, request, callbacks);
   if (!result) {

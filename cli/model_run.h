@@ -29,7 +29,7 @@ struct ModelOptions {
   std::string jit = "on";               // ge_graph: decode as machine code
   std::vector<std::string> jit_option;  // NAME=on|off
   bool static_kernels = false;          // kernels compiled for their shapes
-  int64_t mtp = 0;  // guesses of the draft after each step; 0: the draft is not built
+  int64_t mtp = 0;                      // guesses of the draft after each step; 0: the draft is not built
   bool strict = false;
   bool lenient = false;  // unknown keys of the run config are warnings
   // Passes, for finding which one breaks something.
@@ -80,8 +80,9 @@ void add_model_options(CLI::App& app, ModelOptions& options);
 /// Prints programs for --print-after.
 std::function<void(const passes::Pass&, const plan::Program&)> pass_printer(Context& context);
 
-/// Finds weights and configuration and fills in the built-in names. `requests` is the number of prompts. After an error
-/// the diagnostics of the modules may say more than it does: report_failure tells the right one.
+/// Finds weights and configuration and fills in the built-in names. `requests` is the number of prompts.
+/// After an error the diagnostics of the modules may say more than it does: report_failure tells the right
+/// one.
 Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests);
 
 int report_failure(const Error& error, const diag::Engine& diags, Context& context);

@@ -31,16 +31,19 @@ bool is_small(const plan::Program& program) {
 std::string build() {
   struct stat self{};
   ::stat("/proc/self/exe", &self);
-  return fmt::format("{} {} {}.{:09}", SKDSL_VERSION, self.st_size, self.st_mtim.tv_sec, self.st_mtim.tv_nsec);
+  return fmt::format("{} {} {}.{:09}", SKDSL_VERSION, self.st_size, self.st_mtim.tv_sec,
+                     self.st_mtim.tv_nsec);
 }
 
 jit::CacheKey key_of(std::string kind, std::string name, std::string digest) {
-  return {{"kind", std::move(kind)}, {"name", std::move(name)}, {"plan", std::move(digest)}, {"build", build()}};
+  return {
+      {"kind", std::move(kind)}, {"name", std::move(name)}, {"plan", std::move(digest)}, {"build", build()}};
 }
 
 std::string read_by_compiling(const source::Sources& sources, const CompileOptions& options) {
   plan::Packer p;
-  for (uint32_t file = 1; file < sources.size(); ++file) p(sources.name(file), std::string(sources.text(file)));
+  for (uint32_t file = 1; file < sources.size(); ++file)
+    p(sources.name(file), std::string(sources.text(file)));
   const sema::Options& s = options.sema;
   p(s.builtins, s.run_script, s.draft, s.settings.lenient);
   for (const config::Setting& i : s.settings.items)
@@ -65,7 +68,8 @@ void PlanCache::put(const jit::CacheKey& key, const std::string& bytes) {
 
 std::optional<sema::Elaborated> PlanCache::find(const sema::Modules& modules, const CompileOptions& options) {
   if (!cache_.on() || !options.passes.print_after.empty()) return {};
-  program_ = key_of("program", modules.main().path, jit::sha256(read_by_compiling(diags_.sources(), options)));
+  program_ =
+      key_of("program", modules.main().path, jit::sha256(read_by_compiling(diags_.sources(), options)));
   const auto bytes = get(program_);
   if (!bytes) return {};
   auto program = plan::unpack<sema::Elaborated>(*bytes);
@@ -77,7 +81,8 @@ std::optional<sema::Elaborated> PlanCache::find(const sema::Modules& modules, co
   return std::move(*program);
 }
 
-std::optional<sema::Elaborated> PlanCache::compile(const sema::Modules& modules, const CompileOptions& options) {
+std::optional<sema::Elaborated> PlanCache::compile(const sema::Modules& modules,
+                                                   const CompileOptions& options) {
   if (auto program = find(modules, options)) return program;
   const size_t before = reports();
   auto program = skdsl::compile(modules, options, diags_);
@@ -88,9 +93,11 @@ std::optional<sema::Elaborated> PlanCache::compile(const sema::Modules& modules,
 plan::CompileHook PlanCache::graph_compiler(schedule::ScheduleOptions options) {
   auto make = skdsl::graph_compiler(diags_, options);
   if (program_.empty()) return make;
-  return [this, make = std::move(make), options = std::move(options)](const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
+  return [this, make = std::move(make), options = std::move(options)](
+             const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
     plan::Packer p;
-    p(program_, key.function, key.bindings, options.superkernel, options.cann, options.platform.aic, options.platform.aiv);
+    p(program_, key.function, key.bindings, options.superkernel, options.cann, options.platform.aic,
+      options.platform.aiv);
     const jit::CacheKey at = key_of("graph", key.function, jit::sha256(p.bytes));
     if (const auto bytes = get(at)) {
       auto schedule = plan::unpack<plan::Schedule>(*bytes);

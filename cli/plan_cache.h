@@ -1,7 +1,8 @@
 // plan_cache — compiled programs and static graphs, beside the objects of the JIT
 //
-// The key of a program is all that compiling it reads: the texts of the files, the settings, the passes and this build.
-// What reported anything is compiled anew each time, so that it is told again; so is what is small.
+// The key of a program is all that compiling it reads: the texts of the files, the settings, the passes and
+// this build. What reported anything is compiled anew each time, so that it is told again; so is what is
+// small.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,12 +19,14 @@ class PlanCache {
 
   /// What skdsl::compile gives, from here when it is here. An entry that is damaged is a warning and none.
   std::optional<sema::Elaborated> compile(const sema::Modules& modules, const CompileOptions& options);
-  /// The hook of skdsl::graph_compiler, which looks here first; for graphs of the program that `compile` gave.
+  /// The hook of skdsl::graph_compiler, which looks here first; for graphs of the program that `compile`
+  /// gave.
   plan::CompileHook graph_compiler(schedule::ScheduleOptions options);
   /// Whether the program was here.
   bool found() const { return found_; }
 
-  /// Keeps what was not here: `compiled` and the graphs made of it. After the run, so that no token waits for it.
+  /// Keeps what was not here: `compiled` and the graphs made of it. After the run, so that no token waits for
+  /// it.
   void keep(const sema::Elaborated& compiled);
 
  private:
@@ -34,7 +37,7 @@ class PlanCache {
 
   jit::ObjectCache cache_;
   diag::Engine& diags_;
-  jit::CacheKey program_;  // empty: not to be cached
+  jit::CacheKey program_;               // empty: not to be cached
   bool found_ = false, quiet_ = false;  // compiling reported nothing
   std::vector<std::pair<jit::CacheKey, std::string>> graphs_;
 };

@@ -1,11 +1,11 @@
 #include "cli/watch.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/abi/dtype.h"
 #include "runtime/base/file.h"
@@ -41,10 +41,14 @@ void each(const sk_tensor& t, F&& f) {
 
 float value(const sk_tensor& t, int64_t at) {
   switch (t.dtype) {
-    case SK_F32: return static_cast<const float*>(t.data)[at];
-    case SK_BF16: return to_f32(static_cast<const bf16*>(t.data)[at]);
-    case SK_F16: return to_f32(static_cast<const f16*>(t.data)[at]);
-    default: return 0;
+    case SK_F32:
+      return static_cast<const float*>(t.data)[at];
+    case SK_BF16:
+      return to_f32(static_cast<const bf16*>(t.data)[at]);
+    case SK_F16:
+      return to_f32(static_cast<const f16*>(t.data)[at]);
+    default:
+      return 0;
   }
 }
 
@@ -58,7 +62,11 @@ size_t nans(const sk_tensor& t) {
 /// NumPy's .npy, version 1.0, row-major; bf16 and f16 as f32.
 std::string npy(const sk_tensor& t) {
   const bool floats = is_float(t);
-  const std::string_view type = floats ? "<f4" : t.dtype == SK_I8 ? "|i1" : t.dtype == SK_I32 ? "<i4" : t.dtype == SK_I64 ? "<i8" : "|b1";
+  const std::string_view type = floats              ? "<f4"
+                                : t.dtype == SK_I8  ? "|i1"
+                                : t.dtype == SK_I32 ? "<i4"
+                                : t.dtype == SK_I64 ? "<i8"
+                                                    : "|b1";
   std::string shape;
   for (uint32_t i = 0; i < t.rank; ++i) shape += fmt::format("{}, ", t.dim[i]);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
@@ -86,7 +94,9 @@ Expected<void> Watch::start() {
   if (folder_.empty()) return {};
   std::error_code trouble;
   fs::create_directories(folder_, trouble);
-  if (trouble) return fail_environment(fmt::format("{}: the folder for dumps cannot be made: {}", folder_, trouble.message()));
+  if (trouble)
+    return fail_environment(
+        fmt::format("{}: the folder for dumps cannot be made: {}", folder_, trouble.message()));
   return {};
 }
 
@@ -101,16 +111,19 @@ void Watch::see(const exec::Observed& o) {
   size_t made = 0, given = 0;
   for (const sk_tensor& t : o.out) made += nans(t);
   if (made == 0) return;
-  // An operand that the result was written over shows the result; what it held was looked at when it was made.
+  // An operand that the result was written over shows the result; what it held was looked at when it was
+  // made.
   for (const sk_tensor& t : o.in)
-    if (std::none_of(o.out.begin(), o.out.end(), [&](const sk_tensor& r) { return r.data == t.data; })) given += nans(t);
+    if (std::none_of(o.out.begin(), o.out.end(), [&](const sk_tensor& r) { return r.data == t.data; }))
+      given += nans(t);
   if (given > 0) return;  // an op before it would have been found, or the NaN stands in a weight or the cache
   int64_t total = 0;
   for (const sk_tensor& t : o.out) total += elements(t);
-  trouble_ = Error{ErrorKind::Input,
-                   fmt::format("{}: gives {} NaN among {} elements from operands without any; it is kernel {} of this run",
-                               exec::place(program_, o.code, o.loc, o.path), made, total, kernels_),
-                   {"help: `dump` its operands and run with --dump DIR"}};
+  trouble_ = Error{
+      ErrorKind::Input,
+      fmt::format("{}: gives {} NaN among {} elements from operands without any; it is kernel {} of this run",
+                  exec::place(program_, o.code, o.loc, o.path), made, total, kernels_),
+      {"help: `dump` its operands and run with --dump DIR"}};
 }
 
 void Watch::dump(const exec::Observed& o) {
@@ -118,7 +131,8 @@ void Watch::dump(const exec::Observed& o) {
   std::string name(o.name);
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.') c = '_';
-  const fs::path file = fs::path(folder_) / fmt::format("{:05}_{}{}{}.npy", files_++, o.path, o.path.empty() ? "" : ".", name);
+  const fs::path file =
+      fs::path(folder_) / fmt::format("{:05}_{}{}{}.npy", files_++, o.path, o.path.empty() ? "" : ".", name);
   if (auto ok = write_file_atomically(file, npy(o.in[0])); !ok) trouble_ = ok.error();
 }
 

@@ -3,17 +3,18 @@
 #include <filesystem>
 #include <memory>
 
+#include "runtime/base/error.h"
 #include "runtime/exec/observe.h"
 #include "runtime/plan/program.h"
-#include "runtime/base/error.h"
 
 namespace skdsl::cli {
 
-/// Watches a run. `dump x` statements are written to a folder as NumPy files (bf16 and f16 as f32); the hunt remembers
-/// the first kernel that gives NaN from operands without.
+/// Watches a run. `dump x` statements are written to a folder as NumPy files (bf16 and f16 as f32); the hunt
+/// remembers the first kernel that gives NaN from operands without.
 class Watch {
  public:
-  Watch(const plan::Program& program, std::string folder, bool hunt) : program_(program), folder_(std::move(folder)), hunt_(hunt) {}
+  Watch(const plan::Program& program, std::string folder, bool hunt)
+      : program_(program), folder_(std::move(folder)), hunt_(hunt) {}
 
   /// Makes the folder; an error names it.
   Expected<void> start();

@@ -30,16 +30,19 @@ Error refused(const diag::Engine& diags, size_t before, std::string message) {
 }  // namespace
 
 plan::CompileHook graph_compiler(diag::Engine& diags, schedule::ScheduleOptions options) {
-  return [&diags, options = std::move(options)](const plan::Program& program, const plan::GraphKey& key) -> Expected<plan::Schedule> {
+  return [&diags, options = std::move(options)](const plan::Program& program,
+                                                const plan::GraphKey& key) -> Expected<plan::Schedule> {
     const size_t before = diags.all().size();
     auto schedule = schedule::make_schedule(program, key, diags, options);
     if (schedule) return std::move(*schedule);
-    return tl::unexpected<Error>(refused(diags, before, "`" + key.function + "` does not become a static graph"));
+    return tl::unexpected<Error>(
+        refused(diags, before, "`" + key.function + "` does not become a static graph"));
   };
 }
 
 plan::RecordingHook recording_compiler(diag::Engine& diags, schedule::ScheduleOptions options) {
-  return [&diags, options = std::move(options)](const plan::Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+  return [&diags, options = std::move(options)](const plan::Program& program,
+                                                plan::Recording recording) -> Expected<plan::Schedule> {
     const size_t before = diags.all().size();
     const std::string name = recording.graph.function;
     auto schedule = schedule::schedule_recording(program, std::move(recording), diags, options);

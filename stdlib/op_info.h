@@ -119,10 +119,10 @@ struct OpInfo {
   ShapeRule rule;
   uint32_t traits = 0;
   Core core = Core::None;
-  uint32_t phases = 1;      // barriers inside = phases - 1
-  bool workspace = false;   // sk_workspace_<name> tells the bytes per block
+  uint32_t phases = 1;         // barriers inside = phases - 1
+  bool workspace = false;      // sk_workspace_<name> tells the bytes per block
   uint32_t code_bytes = 4096;  // of the device kernel's .text; assumed
-  std::string_view source;  // where the meaning comes from ("" = the usual one)
+  std::string_view source;     // where the meaning comes from ("" = the usual one)
 
   constexpr bool has(uint32_t trait) const { return (traits & trait) != 0; }
   constexpr bool has_kernel() const { return core != Core::None && core != Core::Host; }

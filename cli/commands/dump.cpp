@@ -58,13 +58,15 @@ int dump_plan(const Options& options, Context& context) {
 }
 
 /// The distinct super kernels of a scope or piece, by the name of their function.
-std::vector<std::string> functions_of(const DecodeStep& d, const plan::Schedule& s, const std::string& scope) {
+std::vector<std::string> functions_of(const DecodeStep& d, const plan::Schedule& s,
+                                      const std::string& scope) {
   std::vector<std::string> out;
   for (size_t l = 0; l < d.superkernel.size(); ++l) {
     if (d.superkernel[l] == plan::kNone) continue;
     const plan::SuperKernel& k = s.superkernels[d.superkernel[l]];
     const std::string& name = d.step.functions[d.step.launches[l].function].name;
-    if ((k.scope == scope || k.name == scope) && std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+    if ((k.scope == scope || k.name == scope) && std::find(out.begin(), out.end(), name) == out.end())
+      out.push_back(name);
   }
   return out;
 }
@@ -81,8 +83,10 @@ int dump_code(const Options& options, Context& context, jit::Text form) {
   if (!engine) return report(engine.error(), context);
   bool found = options.scope.empty();
   for (const DecodeStep& d : *steps) {
-    const auto schedule = std::find_if(planned->plan.schedules.begin(), planned->plan.schedules.end(), [&](const auto& s) { return s.function == d.step.name; });
-    const auto names = options.scope.empty() ? std::vector<std::string>{options.function} : functions_of(d, *schedule, options.scope);
+    const auto schedule = std::find_if(planned->plan.schedules.begin(), planned->plan.schedules.end(),
+                                       [&](const auto& s) { return s.function == d.step.name; });
+    const auto names = options.scope.empty() ? std::vector<std::string>{options.function}
+                                             : functions_of(d, *schedule, options.scope);
     for (const std::string& name : names) {
       auto text = (*engine)->text(d.step, form, name);
       if (!text) return report(text.error(), context);
@@ -91,11 +95,15 @@ int dump_code(const Options& options, Context& context, jit::Text form) {
     }
   }
   if (!found)
-    return report(Error{ErrorKind::Usage, fmt::format("the decode graphs have no super kernel of a scope `{}`", options.scope), {"help: `skdsl explain` lists them"}},
+    return report(Error{ErrorKind::Usage,
+                        fmt::format("the decode graphs have no super kernel of a scope `{}`", options.scope),
+                        {"help: `skdsl explain` lists them"}},
                   context);
   return report(diags, context);
 }
-int dump_llvm(const Options& options, Context& context) { return dump_code(options, context, jit::Text::Llvm); }
+int dump_llvm(const Options& options, Context& context) {
+  return dump_code(options, context, jit::Text::Llvm);
+}
 int dump_asm(const Options& options, Context& context) { return dump_code(options, context, jit::Text::Asm); }
 
 struct Stage {
@@ -103,11 +111,7 @@ struct Stage {
   int (*run)(const Options& options, Context& context);
 };
 constexpr Stage kStages[] = {
-    {"ast", dump_ast},
-    {"ir", dump_ir},
-    {"plan", dump_plan},
-    {"llvm", dump_llvm},
-    {"asm", dump_asm},
+    {"ast", dump_ast}, {"ir", dump_ir}, {"plan", dump_plan}, {"llvm", dump_llvm}, {"asm", dump_asm},
 };
 
 }  // namespace
@@ -115,15 +119,22 @@ constexpr Stage kStages[] = {
 Run define_dump(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, *options);
-  app.add_option("--batch", options->batch, "requests of the decode graph that `plan`, `llvm` and `asm` show; default 1")
+  app.add_option("--batch", options->batch,
+                 "requests of the decode graph that `plan`, `llvm` and `asm` show; default 1")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--threads", options->threads, "workers that `llvm` and `asm` are for; default: one for each core")->check(CLI::Range(0, 1024));
-  app.add_option("--scope", options->scope, "`llvm` and `asm`: only the super kernels of this scope, without debug info");
-  app.add_option("--function", options->function, "`llvm` and `asm`: only the function of this name, without debug info")->excludes("--scope");
+  app.add_option("--threads", options->threads,
+                 "workers that `llvm` and `asm` are for; default: one for each core")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--scope", options->scope,
+                 "`llvm` and `asm`: only the super kernels of this scope, without debug info");
+  app.add_option("--function", options->function,
+                 "`llvm` and `asm`: only the function of this name, without debug info")
+      ->excludes("--scope");
   std::vector<std::string> names;
   for (const Stage& stage : kStages) names.emplace_back(stage.name);
   app.add_option("--stage", options->stage,
-                 "ast: the tree; ir: the program after passes; plan: with the schedule of decode; llvm, asm: its machine code")
+                 "ast: the tree; ir: the program after passes; plan: with the schedule of decode; llvm, asm: "
+                 "its machine code")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   return [options](Context& context) {

@@ -66,7 +66,8 @@ int explain_diagnostic(const Options& options, Context& context) {
       error.notes.push_back(fmt::format("help: did you mean `{}`?", meant));
     } else {
       error.notes.emplace_back(
-          "help: diagnostics are named as in their output, for example SK3004 or shape-mismatch; a file ends in .sk");
+          "help: diagnostics are named as in their output, for example SK3004 or shape-mismatch; a file ends "
+          "in .sk");
     }
     return report(error, context);
   }
@@ -112,8 +113,10 @@ int explain_model(const Options& options, Context& context) {
       names.push_back(s.name);
     }
     Error e{ErrorKind::Usage, fmt::format("there is no scope `{}`", options.scope), {}};
-    if (const std::string meant = diag::nearest(options.scope, names); !meant.empty()) e.notes.push_back(fmt::format("help: did you mean `{}`?", meant));
-    else if (!names.empty()) e.notes.push_back(fmt::format("help: the first one is `{}`", names.front()));
+    if (const std::string meant = diag::nearest(options.scope, names); !meant.empty())
+      e.notes.push_back(fmt::format("help: did you mean `{}`?", meant));
+    else if (!names.empty())
+      e.notes.push_back(fmt::format("help: the first one is `{}`", names.front()));
     return e;
   };
   for (const plan::Schedule& s : plan->plan.schedules) {
@@ -124,23 +127,31 @@ int explain_model(const Options& options, Context& context) {
       const std::string title = fmt::format("{} in {}, batch {}", s.function, plan->mode, plan->batch);
       auto file = AtomicFile::create(options.svg);
       if (!file) return report(file.error(), context);
-      if (auto ok = file->write(superkernel::svg(r, s, options.scope, title)); !ok) return report(ok.error(), context);
+      if (auto ok = file->write(superkernel::svg(r, s, options.scope, title)); !ok)
+        return report(ok.error(), context);
       if (auto ok = file->commit(); !ok) return report(ok.error(), context);
     }
     if (options.json) {
       Json one = superkernel::json(r, s, plan->plan.program, options.scope, options.plan);
-      Json full = Json::Object{{"format_version", 1}, {"mode", plan->mode}, {"function", s.function}, {"batch", plan->batch}};
+      Json full = Json::Object{
+          {"format_version", 1}, {"mode", plan->mode}, {"function", s.function}, {"batch", plan->batch}};
       for (auto& [key, value] : one.as_object()) full.set(key, std::move(value));
       functions.push(std::move(full));
       continue;
     }
     context.out << fmt::format("{} in {}, batch {}\n", s.function, plan->mode, plan->batch);
-    if (r.scopes.empty()) context.out << "  no super-kernel scope is in effect\n";
-    else context.out << "  " << superkernel::summary(r) << '\n' << superkernel::text(r, s, plan->plan.program, options.scope, options.plan);
+    if (r.scopes.empty())
+      context.out << "  no super-kernel scope is in effect\n";
+    else
+      context.out << "  " << superkernel::summary(r) << '\n'
+                  << superkernel::text(r, s, plan->plan.program, options.scope, options.plan);
   }
   if (options.json) {
-    // One document: the model's decode; with more than one decode function, the others stand in a list behind it.
-    Json document = functions.as_array().empty() ? Json(Json::Object{{"format_version", 1}, {"mode", plan->mode}}) : functions.as_array().front();
+    // One document: the model's decode; with more than one decode function, the others stand in a list behind
+    // it.
+    Json document = functions.as_array().empty()
+                        ? Json(Json::Object{{"format_version", 1}, {"mode", plan->mode}})
+                        : functions.as_array().front();
     if (functions.as_array().size() > 1) {
       Json rest(Json::Array{});
       for (size_t i = 1; i < functions.as_array().size(); ++i) rest.push(functions.as_array()[i]);
@@ -151,8 +162,9 @@ int explain_model(const Options& options, Context& context) {
   return report(diags, context);
 }
 
-/// What a run of these prompts would capture, compile and replay: the run itself with kernels that do nothing, so that
-/// the forecast cannot count otherwise than the run. Requests end at their limit, not at an end token.
+/// What a run of these prompts would capture, compile and replay: the run itself with kernels that do
+/// nothing, so that the forecast cannot count otherwise than the run. Requests end at their limit, not at an
+/// end token.
 int explain_compiles(const Options& options, Context& context) {
   RunOptions o = options.run;
   static_cast<ModelOptions&>(o) = options;
@@ -171,10 +183,14 @@ int explain_compiles(const Options& options, Context& context) {
   }
   const Json& graph = *json->find("graph");
   if (options.json) {
-    context.out << to_json(Json::Object{{"format_version", 1}, {"mode", *json->find("mode")}, {"graph", graph}}, 1) << '\n';
+    context.out << to_json(
+                       Json::Object{{"format_version", 1}, {"mode", *json->find("mode")}, {"graph", graph}},
+                       1)
+                << '\n';
     return kDone;
   }
-  context.out << fmt::format("{} in {}: {} request{}, forecast of a run that no end token cuts short\n", o.file, json->find("mode")->as_string(), o.prompt_ids.size(),
+  context.out << fmt::format("{} in {}: {} request{}, forecast of a run that no end token cuts short\n",
+                             o.file, json->find("mode")->as_string(), o.prompt_ids.size(),
                              o.prompt_ids.size() == 1 ? "" : "s");
   for (const auto& [key, value] : graph.as_object())
     if (value.is_int()) context.out << fmt::format("  {:<24} {}\n", key, value.as_int());
@@ -184,7 +200,9 @@ int explain_compiles(const Options& options, Context& context) {
     for (const Json& row : list->as_array()) {
       std::string line;
       for (const auto& [name, value] : row.as_object())
-        if (!value.is_null()) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, value.is_string() ? value.as_string() : to_json(value));
+        if (!value.is_null())
+          line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name,
+                              value.is_string() ? value.as_string() : to_json(value));
       context.out << fmt::format("  {}: {}\n", key, line);
     }
   };
@@ -210,7 +228,8 @@ int explain_gears(const Options& options, Context& context) {
     if (!plan::is_decode(f.phase)) continue;
     const exec::Gears gears = exec::gears_of(program, f);
     if (gears.sizes.empty()) continue;
-    const GearReport r = gear_report(gears.sizes, tp && tp->value.is_int() ? tp->value.as_int() : 1, options.batches);
+    const GearReport r =
+        gear_report(gears.sizes, tp && tp->value.is_int() ? tp->value.as_int() : 1, options.batches);
     out += fmt::format("{}: {}", f.name, text(r));
     Json one = Json::Object{{"function", f.name}};
     Json table = json(r);
@@ -218,16 +237,22 @@ int explain_gears(const Options& options, Context& context) {
     functions.push(std::move(one));
   }
   if (options.json)
-    context.out << to_json(Json::Object{{"format_version", 1}, {"functions", std::move(functions)}}, 1) << '\n';
+    context.out << to_json(Json::Object{{"format_version", 1}, {"functions", std::move(functions)}}, 1)
+                << '\n';
   else
-    context.out << (out.empty() ? "no decode phase has gears; `gears [2, 4, 8]` in its body keeps a graph for each of these batch sizes\n" : out);
+    context.out << (out.empty() ? "no decode phase has gears; `gears [2, 4, 8]` in its body keeps a graph "
+                                  "for each of these batch sizes\n"
+                                : out);
   return report(diags, context);
 }
 
 int explain(const Options& options, Context& context) {
   if (!options.record.empty()) return explain_case(options, context);
   if (options.file.empty())
-    return report(Error{ErrorKind::Usage, "explain needs a subject", {"help: give a .sk file, a diagnostic such as SK3004, or --case FILE"}}, context);
+    return report(Error{ErrorKind::Usage,
+                        "explain needs a subject",
+                        {"help: give a .sk file, a diagnostic such as SK3004, or --case FILE"}},
+                  context);
   const bool file = options.file.ends_with(".sk") || options.file.find('/') != std::string::npos;
   if (file && options.gears) return explain_gears(options, context);
   if (file && options.compiles) return explain_compiles(options, context);
@@ -239,18 +264,29 @@ int explain(const Options& options, Context& context) {
 Run define_explain(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_model_options(app, *options);
-  app.get_option("file")->required(false)->description("a .sk file, a diagnostic's id or name, or an error code of the device");
-  app.add_option("--batch", options->batch, "requests of the decode graph; default: scheduler_config.batch_size, else 1")
+  app.get_option("file")->required(false)->description(
+      "a .sk file, a diagnostic's id or name, or an error code of the device");
+  app.add_option("--batch", options->batch,
+                 "requests of the decode graph; default: scheduler_config.batch_size, else 1")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--scope", options->scope, "this scope only");
   app.add_flag("--plan", options->plan, "the plan steps of both sides too");
   app.add_option("--svg", options->svg, "write a picture of the launches before and after");
-  app.add_option("--case", options->record, "compile a record, or a list of records, of the conformance form");
-  app.add_flag("--compiles", options->compiles, "forecast captures, compilations and replays of a run; no kernel is executed");
-  app.add_flag("--gears", options->gears, "what padding to the gears of a decode phase costs, and gears that cost less");
-  app.add_option("--batches", options->batches, "with --gears: batch sizes as they arrive, such as 2,2,3,16; default: each up to the largest gear once")
-      ->delimiter(',')->check(CLI::Range(1, 1 << 20));
-  app.add_option("--prompt-ids", options->run.prompt_ids, "with --compiles: token ids of a prompt; repeatable")->allow_extra_args(false)->delimiter('\0');
+  app.add_option("--case", options->record,
+                 "compile a record, or a list of records, of the conformance form");
+  app.add_flag("--compiles", options->compiles,
+               "forecast captures, compilations and replays of a run; no kernel is executed");
+  app.add_flag("--gears", options->gears,
+               "what padding to the gears of a decode phase costs, and gears that cost less");
+  app.add_option("--batches", options->batches,
+                 "with --gears: batch sizes as they arrive, such as 2,2,3,16; default: each up to the "
+                 "largest gear once")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--prompt-ids", options->run.prompt_ids,
+                 "with --compiles: token ids of a prompt; repeatable")
+      ->allow_extra_args(false)
+      ->delimiter('\0');
   app.add_option("--max-new-tokens", options->run.max_new_tokens, "with --compiles: tokens for each request");
   app.add_flag("--json", options->json, "one JSON document");
   return [options](Context& context) { return explain(*options, context); };

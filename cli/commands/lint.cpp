@@ -9,8 +9,8 @@
 #include "compiler/lint/baseline.h"
 #include "compiler/lint/fix.h"
 #include "compiler/lint/rule.h"
-#include "runtime/base/heap.h"
 #include "runtime/base/file.h"
+#include "runtime/base/heap.h"
 
 namespace skdsl::cli {
 namespace {

@@ -48,7 +48,8 @@ Verdict try_mode(const Options& options, const Mode& mode) {
     if (const auto plan = plan_decode(asked, options.batch, diags, quiet)) {
       v.ok = true;
       for (const plan::Schedule& s : plan->plan.schedules)
-        if (const auto r = superkernel::report(s); !r.scopes.empty()) v.lines.push_back(s.function + ": " + superkernel::summary(r));
+        if (const auto r = superkernel::report(s); !r.scopes.empty())
+          v.lines.push_back(s.function + ": " + superkernel::summary(r));
     }
   } else {
     v.ok = compile_model(asked, options.batch, diags, quiet).has_value();
@@ -56,7 +57,10 @@ Verdict try_mode(const Options& options, const Mode& mode) {
   for (const diag::Diagnostic& d : diags.all()) {
     if (d.severity != diag::Severity::Error) continue;
     const Loc at = sources.loc(d.span);
-    v.lines.push_back(fmt::format("{}{}: {}", diag::rule(d.id).id, at.line == 0 ? "" : fmt::format(" at {}:{}:{}", sources.name(d.span.file), at.line, at.column), d.message));
+    v.lines.push_back(fmt::format(
+        "{}{}: {}", diag::rule(d.id).id,
+        at.line == 0 ? "" : fmt::format(" at {}:{}:{}", sources.name(d.span.file), at.line, at.column),
+        d.message));
     for (const std::string& help : d.helps) v.lines.push_back("  help: " + help);
     if (auto json = parse_json(diag::to_json(d, sources), "diagnostic")) v.blocked.push(std::move(*json));
   }
@@ -64,7 +68,9 @@ Verdict try_mode(const Options& options, const Mode& mode) {
   if (!v.ok && v.blocked.as_array().empty()) {
     std::istringstream text(err.str());
     for (std::string line; std::getline(text, line);)
-      v.lines.push_back(line.starts_with("error: ") ? line.substr(7) : line.starts_with("  = ") ? "  " + line.substr(4) : line);
+      v.lines.push_back(line.starts_with("error: ") ? line.substr(7)
+                        : line.starts_with("  = ")  ? "  " + line.substr(4)
+                                                    : line);
     v.blocked.push(Json::Object{{"message", v.lines.empty() ? "" : v.lines.front()}});
   }
   return v;
@@ -84,13 +90,18 @@ int modes(const Options& options, Context& context) {
   std::string text;
   for (const Mode& mode : kModes) {
     const Verdict v = try_mode(options, mode);
-    text += fmt::format("{:<12} {}\n", mode.name, v.ok ? fmt::format("ok: {}", mode.what) : std::string("blocked"));
+    text += fmt::format("{:<12} {}\n", mode.name,
+                        v.ok ? fmt::format("ok: {}", mode.what) : std::string("blocked"));
     for (const std::string& line : v.lines) text += "  " + line + "\n";
     if (v.ok) best = mode.name, why = mode.why;
     list.push(Json::Object{{"mode", mode.name}, {"ok", v.ok}, {"blocked", v.blocked}});
   }
   if (options.json) {
-    context.out << to_json(Json::Object{{"format_version", 1}, {"modes", std::move(list)}, {"recommended", best.empty() ? Json() : Json(best)}}, 1) << '\n';
+    context.out << to_json(Json::Object{{"format_version", 1},
+                                        {"modes", std::move(list)},
+                                        {"recommended", best.empty() ? Json() : Json(best)}},
+                           1)
+                << '\n';
   } else {
     context.out << text;
     if (!best.empty()) context.out << fmt::format("recommended: {}, since {}\n", best, why);

@@ -38,7 +38,8 @@ Run define_run(CLI::App& app) {
   app.add_option("--dump-logits", o->dump_logits, "write prompts, tokens and logits to a JSON file");
   app.add_option("--dump", o->dump, "write the value of each `dump` statement to this folder as NumPy files");
   app.add_flag("--diagnose", o->diagnose, "name the first kernel that gives NaN from operands without");
-  app.add_flag("--warmup", o->warmup, "one decode of padding rows before the prefill, which makes the graphs");
+  app.add_flag("--warmup", o->warmup,
+               "one decode of padding rows before the prefill, which makes the graphs");
   app.add_flag("--steps", o->steps, "one line for each step: who served it, rows, padding, time");
   app.add_flag("--json", o->json, "one JSON document on standard output");
   return [o](Context& context) {

@@ -1,10 +1,11 @@
 // verify — the same prompts through several modes and schedules, compared bit by bit
 //
-// Every variant is a run of its own through `run`, with its logits; nine digits tell two floats apart. Where a variant
-// differs, both are run again with every kernel's results noted, and the first kernel that differs is named.
-#include <CLI/CLI.hpp>
+// Every variant is a run of its own through `run`, with its logits; nine digits tell two floats apart. Where
+// a variant differs, both are run again with every kernel's results noted, and the first kernel that differs
+// is named.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -34,7 +35,8 @@ struct Variant {
   std::string superkernel = "on";
   int64_t threads = 1;
   std::string text() const {
-    return mode + (mode == "ge_graph" ? fmt::format(", super kernels {}", superkernel) : "") + fmt::format(", threads {}", threads);
+    return mode + (mode == "ge_graph" ? fmt::format(", super kernels {}", superkernel) : "") +
+           fmt::format(", threads {}", threads);
   }
 };
 
@@ -68,12 +70,14 @@ Trace trace_of(const exec::Observed& o) {
     const auto width = static_cast<size_t>(dtype_bytes(static_cast<sk_dtype>(r.dtype)));
     t.hash = hash_bytes(t.hash, r.data, elements * width);
     if (!t.values.empty() || r.dtype != SK_F32) continue;
-    for (size_t i = 0; i < std::min<size_t>(elements, 4); ++i) t.values += fmt::format("{}{:.9g}", i ? ", " : "", static_cast<const float*>(r.data)[i]);
+    for (size_t i = 0; i < std::min<size_t>(elements, 4); ++i)
+      t.values += fmt::format("{}{:.9g}", i ? ", " : "", static_cast<const float*>(r.data)[i]);
   }
   return t;
 }
 
-Outcome run_once(const Options& options, const Variant& v, std::atomic<bool>& interrupt, std::vector<Trace>* trace = nullptr) {
+Outcome run_once(const Options& options, const Variant& v, std::atomic<bool>& interrupt,
+                 std::vector<Trace>* trace = nullptr) {
   const fs::path file = fs::temp_directory_path() / fmt::format("skdsl-verify-{}.json", ::getpid());
   RunOptions o = options;
   o.mode = v.mode;
@@ -82,9 +86,10 @@ Outcome run_once(const Options& options, const Variant& v, std::atomic<bool>& in
   o.dump_logits = file.string();
   o.json = true;
   if (!options.golden.empty()) o.ignore_eos = true;
-  if (trace) o.observe = [trace](const exec::Observed& seen) {
-    if (seen.code != Opcode::Tap) trace->push_back(trace_of(seen));
-  };
+  if (trace)
+    o.observe = [trace](const exec::Observed& seen) {
+      if (seen.code != Opcode::Tap) trace->push_back(trace_of(seen));
+    };
   std::istringstream in;
   std::ostringstream out, err;
   Context quiet{in, out, err};
@@ -110,29 +115,36 @@ std::string difference(const Json& a, const Json& b) {
   for (size_t i = 0; i < x.size(); ++i) {
     const auto &s = x[i].find("step_logits")->as_array(), &t = y[i].find("step_logits")->as_array();
     for (size_t k = 0; k < std::max(s.size(), t.size()); ++k) {
-      if (k >= s.size() || k >= t.size()) return fmt::format("request {}: {} steps and {}", i, s.size(), t.size());
+      if (k >= s.size() || k >= t.size())
+        return fmt::format("request {}: {} steps and {}", i, s.size(), t.size());
       const auto &p = s[k].as_array(), &q = t[k].as_array();
       for (size_t e = 0; e < std::min(p.size(), q.size()); ++e)
-        if (!(p[e] == q[e])) return fmt::format("request {}, step {}, logit {}: {} and {}", i, k, e, to_json(p[e], 0, 9), to_json(q[e], 0, 9));
-      if (p.size() != q.size()) return fmt::format("request {}, step {}: {} logits and {}", i, k, p.size(), q.size());
+        if (!(p[e] == q[e]))
+          return fmt::format("request {}, step {}, logit {}: {} and {}", i, k, e, to_json(p[e], 0, 9),
+                             to_json(q[e], 0, 9));
+      if (p.size() != q.size())
+        return fmt::format("request {}, step {}: {} logits and {}", i, k, p.size(), q.size());
     }
     if (!(*x[i].find("tokens") == *y[i].find("tokens"))) return fmt::format("request {}: other tokens", i);
   }
   return "";
 }
 
-/// The first kernel that both ran and that gave other bits. Passes may leave kernels out of a graph, so the two lists are
-/// matched by operator, instance and place, in order.
+/// The first kernel that both ran and that gave other bits. Passes may leave kernels out of a graph, so the
+/// two lists are matched by operator, instance and place, in order.
 std::string first_kernel(const std::vector<Trace>& a, const std::vector<Trace>& b) {
   size_t j = 0;
   for (const Trace& x : a) {
     size_t k = j;
-    const auto same = [&](const Trace& y) { return y.code == x.code && y.path == x.path && y.loc.line == x.loc.line && y.loc.column == x.loc.column; };
+    const auto same = [&](const Trace& y) {
+      return y.code == x.code && y.path == x.path && y.loc.line == x.loc.line && y.loc.column == x.loc.column;
+    };
     while (k < b.size() && !same(b[k])) ++k;
     if (k == b.size()) continue;
     j = k + 1;
     if (b[k].hash == x.hash) continue;
-    return fmt::format("`{}`{} at line {}: [{}…] and [{}…]", info(x.code).name, x.path.empty() ? "" : " (" + x.path + ")", x.loc.line, x.values, b[k].values);
+    return fmt::format("`{}`{} at line {}: [{}…] and [{}…]", info(x.code).name,
+                       x.path.empty() ? "" : " (" + x.path + ")", x.loc.line, x.values, b[k].values);
   }
   return "no kernel that both ran";
 }
@@ -152,7 +164,8 @@ Expected<std::string> against_golden(const std::string& file, const Json& reques
   const double abs = number("logits_abs", 1e-4), rel = number("logits_rel", 1e-4);
   if (!list || !list->is_array()) return fail(file + ": `requests` is missing, a list is expected");
   const auto& mine = requests.as_array();
-  if (list->as_array().size() != mine.size()) return fmt::format("{} requests are recorded, {} ran", list->as_array().size(), mine.size());
+  if (list->as_array().size() != mine.size())
+    return fmt::format("{} requests are recorded, {} ran", list->as_array().size(), mine.size());
   for (size_t i = 0; i < mine.size(); ++i) {
     const Json* greedy = list->as_array()[i].find("greedy");
     const Json* tokens = greedy ? greedy->find("tokens") : nullptr;
@@ -163,15 +176,21 @@ Expected<std::string> against_golden(const std::string& file, const Json& reques
     const auto& steps = mine[i].find("step_logits")->as_array();
     for (size_t k = 0; k < std::min(want.size(), have.size()); ++k) {
       const auto& row = logits->as_array()[k];
-      for (size_t e = 0; row.is_array() && e < std::min(row.as_array().size(), steps[k].as_array().size()); ++e) {
+      for (size_t e = 0; row.is_array() && e < std::min(row.as_array().size(), steps[k].as_array().size());
+           ++e) {
         const double w = row.as_array()[e].as_double();
         worst = std::max(worst, std::abs(steps[k].as_array()[e].as_double() - w) / (abs + rel * std::abs(w)));
       }
-      if (!(want[k] == have[k])) return fmt::format("request {}, token {}: recorded {}, ran {}", i, k, to_json(want[k]), to_json(have[k]));
+      if (!(want[k] == have[k]))
+        return fmt::format("request {}, token {}: recorded {}, ran {}", i, k, to_json(want[k]),
+                           to_json(have[k]));
     }
-    if (have.size() < want.size()) return fmt::format("request {}: {} tokens are recorded, {} ran; give --max-new-tokens {}", i, want.size(), have.size(), want.size());
+    if (have.size() < want.size())
+      return fmt::format("request {}: {} tokens are recorded, {} ran; give --max-new-tokens {}", i,
+                         want.size(), have.size(), want.size());
   }
-  return worst <= 1 ? std::string() : fmt::format("the largest logit error is {:.3f} of the tolerance", worst);
+  return worst <= 1 ? std::string()
+                    : fmt::format("the largest logit error is {:.3f} of the tolerance", worst);
 }
 
 double milliseconds(const Json& report, const char* key) {
@@ -191,13 +210,19 @@ int verify(const Options& given, Context& context, std::atomic<bool>& interrupt)
     const Json* list = golden->find("requests");
     for (const Json& r : list && list->is_array() ? list->as_array() : Json::Array{}) {
       const Json* ids = r.find("prompt_ids");
-      if (!ids || !ids->is_array()) return report(Error{ErrorKind::Input, options.golden + ": a request has no `prompt_ids`", {}}, context);
+      if (!ids || !ids->is_array())
+        return report(Error{ErrorKind::Input, options.golden + ": a request has no `prompt_ids`", {}},
+                      context);
       std::string line;
       for (const Json& id : ids->as_array()) line += (line.empty() ? "" : ",") + to_json(id);
       options.prompt_ids.push_back(line);
       const Json* greedy = r.find("greedy");
       const Json* tokens = greedy ? greedy->find("tokens") : nullptr;
-      if (tokens && tokens->is_array()) options.max_new_tokens = std::max<int64_t>(given.max_new_tokens.value_or(0), std::max<int64_t>(options.max_new_tokens.value_or(0), static_cast<int64_t>(tokens->as_array().size())));
+      if (tokens && tokens->is_array())
+        options.max_new_tokens =
+            std::max<int64_t>(given.max_new_tokens.value_or(0),
+                              std::max<int64_t>(options.max_new_tokens.value_or(0),
+                                                static_cast<int64_t>(tokens->as_array().size())));
     }
   }
   std::vector<Variant> variants;
@@ -232,10 +257,14 @@ int verify(const Options& given, Context& context, std::atomic<bool>& interrupt)
     }
     text += fmt::format("  {:<44} {}\n", v.text(), verdict);
     const Json* graph = now.report.find("graph");
-    const auto count = [&](const char* key) { return graph && graph->find(key) ? graph->find(key)->as_int() : 0; };
-    table += fmt::format("| {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {} | {} | {} |\n", v.text(), milliseconds(now.report, "load_ms"), milliseconds(now.report, "compile_ms"),
-                         milliseconds(now.report, "prefill_ms"), milliseconds(now.report, "decode_ms_per_token"), count("captures"), count("replays"),
-                         verdict.substr(0, verdict.find('\n')));
+    const auto count = [&](const char* key) {
+      return graph && graph->find(key) ? graph->find(key)->as_int() : 0;
+    };
+    table +=
+        fmt::format("| {} | {:.1f} | {:.1f} | {:.2f} | {:.3f} | {} | {} | {} |\n", v.text(),
+                    milliseconds(now.report, "load_ms"), milliseconds(now.report, "compile_ms"),
+                    milliseconds(now.report, "prefill_ms"), milliseconds(now.report, "decode_ms_per_token"),
+                    count("captures"), count("replays"), verdict.substr(0, verdict.find('\n')));
   }
   const size_t requests = reference.logits.as_array().size();
   context.out << fmt::format("{}: {} request{}\n", options.file, requests, requests == 1 ? "" : "s") << text;
@@ -246,18 +275,27 @@ int verify(const Options& given, Context& context, std::atomic<bool>& interrupt)
     auto wrong = against_golden(options.golden, reference.logits, worst);
     if (!wrong) return report(wrong.error(), context);
     good &= wrong->empty();
-    recorded = wrong->empty() ? fmt::format("tokens equal, largest logit error {:.3f} of the tolerance", worst) : "DIFFERENT: " + *wrong;
+    recorded = wrong->empty()
+                   ? fmt::format("tokens equal, largest logit error {:.3f} of the tolerance", worst)
+                   : "DIFFERENT: " + *wrong;
     context.out << fmt::format("  {:<44} {}\n", "against " + options.golden, recorded);
   }
-  context.out << fmt::format("verdict: {}; same bits in {} of {} runs\n", good ? "verified" : "not verified", same, variants.size());
+  context.out << fmt::format("verdict: {}; same bits in {} of {} runs\n", good ? "verified" : "not verified",
+                             same, variants.size());
   if (!options.report_file.empty()) {
     // A second start tells what a first one pays for reading files.
     const Outcome again = run_once(options, variants[0], interrupt);
-    std::string page = fmt::format("# Test report: {}\n\nVerdict: {}; same bits in {} of {} runs, {} requests.\n\n", options.file, good ? "verified" : "not verified", same,
-                                   variants.size(), requests);
-    page += "| run | load ms | compile ms | prefill ms | decode ms per token | captures | replays | bits |\n|---|---|---|---|---|---|---|---|\n" + table;
-    page += fmt::format("\nStart of the first run to its end: {:.1f} ms; of a second start: {:.1f} ms.\n", reference.ms, again.ms);
-    if (!recorded.empty()) page += fmt::format("\nAgainst `{}`: {}.\n", fs::path(options.golden).filename().string(), recorded);
+    std::string page =
+        fmt::format("# Test report: {}\n\nVerdict: {}; same bits in {} of {} runs, {} requests.\n\n",
+                    options.file, good ? "verified" : "not verified", same, variants.size(), requests);
+    page +=
+        "| run | load ms | compile ms | prefill ms | decode ms per token | captures | replays | bits "
+        "|\n|---|---|---|---|---|---|---|---|\n" +
+        table;
+    page += fmt::format("\nStart of the first run to its end: {:.1f} ms; of a second start: {:.1f} ms.\n",
+                        reference.ms, again.ms);
+    if (!recorded.empty())
+      page += fmt::format("\nAgainst `{}`: {}.\n", fs::path(options.golden).filename().string(), recorded);
     if (!reference.err.empty()) page += "\nMessages of the first run:\n\n```\n" + reference.err + "```\n";
     if (auto ok = write_file_atomically(options.report_file, page); !ok) return report(ok.error(), context);
   }
@@ -272,13 +310,22 @@ Run define_verify(CLI::App& app) {
   add_model_options(app, *options);
   app.get_option("--mode")->group("");
   app.get_option("--superkernel")->group("");
-  app.add_option("--prompt", options->prompts, "a prompt, one for each request; repeatable")->allow_extra_args(false);
-  app.add_option("--prompt-ids", options->prompt_ids, "token ids of a prompt: 1,2,3; repeatable")->allow_extra_args(false)->delimiter('\0');
+  app.add_option("--prompt", options->prompts, "a prompt, one for each request; repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--prompt-ids", options->prompt_ids, "token ids of a prompt: 1,2,3; repeatable")
+      ->allow_extra_args(false)
+      ->delimiter('\0');
   app.add_option("--max-new-tokens", options->max_new_tokens, "tokens to generate for each request");
   app.add_flag("--ignore-eos", options->ignore_eos, "go on after an end token");
-  app.add_option("--modes", options->modes, "modes to compare; the first is the reference")->delimiter(',')->capture_default_str();
-  app.add_option("--threads", options->thread_counts, "numbers of workers to compare")->delimiter(',')->check(CLI::Range(1, 1024))->capture_default_str();
-  app.add_option("--golden", options->golden, "recorded tokens and logits; their prompts are used when none are given");
+  app.add_option("--modes", options->modes, "modes to compare; the first is the reference")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--threads", options->thread_counts, "numbers of workers to compare")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--golden", options->golden,
+                 "recorded tokens and logits; their prompts are used when none are given");
   app.add_option("--report", options->report_file, "write the test report (Markdown)");
   return [options](Context& context) {
     static std::atomic<bool> interrupt{false};

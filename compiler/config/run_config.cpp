@@ -279,7 +279,8 @@ class Reader {
       const YamlNode* section = key.text == name ? root.find(above) : nullptr;
       const YamlNode* counts = section ? section->find(name) : nullptr;
       if (!counts) continue;
-      auto report = diags_.report(key.span, diag::Id::RunDeadKey, key.text, "nobody reads it at the top level");
+      auto report =
+          diags_.report(key.span, diag::Id::RunDeadKey, key.text, "nobody reads it at the top level");
       report.help(fmt::format("leave it out: `{}.{}` counts", above, name));
       remove_entry(diags_.sources(), key.span, where.value, report);
       return;

@@ -60,7 +60,8 @@ diag::Engine::Builder RuleReport::say(std::span<const std::string> keys, const s
     report.note(&e == blamed ? Span{} : e.span, fmt::format("{} = {} ({})", key, to_json(e.value), e.origin));
   }
   report.help(help);
-  if (!instead.empty() && blamed && blamed == &view_.at(keys[0])) report.fix(blamed->span, std::string(instead));
+  if (!instead.empty() && blamed && blamed == &view_.at(keys[0]))
+    report.fix(blamed->span, std::string(instead));
   return report;
 }
 

@@ -14,8 +14,8 @@ class RuleReport {
  public:
   RuleReport(const RunView& view, diag::Id id, diag::Engine& diags) : view_(view), id_(id), diags_(diags) {}
 
-  /// `keys` are paths, the one to blame first. `instead` is what its value should be, when that is known. The handle
-  /// takes other edits.
+  /// `keys` are paths, the one to blame first. `instead` is what its value should be, when that is known. The
+  /// handle takes other edits.
   diag::Engine::Builder say(std::initializer_list<std::string_view> keys, const std::string& message,
                             const std::string& help, std::string_view instead = "");
   diag::Engine::Builder say(std::span<const std::string> keys, const std::string& message,

@@ -80,10 +80,10 @@ void ge_dynamic_ignored(const RunView& view, RuleReport& report) {
 
 void cache_compile_eager(const RunView& view, RuleReport& report) {
   if (view.mode() == "eager" && view.flag("model_config.enable_cache_compile"))
-    report.drop(
-        report.say({"model_config.enable_cache_compile", kMode}, "eager compiles nothing that could be cached",
-                   "leave `enable_cache_compile` out, or set exe_mode to npugraph_ex or ge_graph"),
-        "model_config.enable_cache_compile");
+    report.drop(report.say({"model_config.enable_cache_compile", kMode},
+                           "eager compiles nothing that could be cached",
+                           "leave `enable_cache_compile` out, or set exe_mode to npugraph_ex or ge_graph"),
+                "model_config.enable_cache_compile");
 }
 
 void superkernel_eager(const RunView& view, RuleReport& report) {
@@ -120,9 +120,9 @@ void options_of_another_mode(const RunView& view, RuleReport& report) {
     for (const bool off_default : {false, true}) {
       if (off_default && view.context().mode_flag.empty()) continue;
       for (const std::string& key : foreign_options(view, section, off_default))
-        report.drop(
-            report.say({key, kMode}, fmt::format("`{}` has no effect in {}", key, view.mode()), "leave it out"),
-            key);
+        report.drop(report.say({key, kMode}, fmt::format("`{}` has no effect in {}", key, view.mode()),
+                               "leave it out"),
+                    key);
     }
   }
 }

@@ -97,10 +97,9 @@ void level_and_order(const RunView& view, RuleReport& report) {
   const std::string_view order = "ge.experimental_config.topology_sorting_strategy";
   if (view.mode() == "ge_graph" && view.text("ge.ge_config.oo_level") == "O1" && view.given(order) &&
       view.text(order) != "StableRDFS")
-    report.drop(
-        report.say({order, "ge.ge_config.oo_level"}, "level O1 sorts by StableRDFS whatever is asked for",
-                   "leave the strategy out"),
-        order);
+    report.drop(report.say({order, "ge.ge_config.oo_level"},
+                           "level O1 sorts by StableRDFS whatever is asked for", "leave the strategy out"),
+                order);
 }
 
 void ref_data_cache(const RunView& view, RuleReport& report) {
@@ -135,14 +134,16 @@ void force_eager_and_recapture(const RunView& view, RuleReport& report) {
 
 void capture_beside_worker(const RunView& view, RuleReport& report) {
   if (view.mode() != "npugraph_ex" || view.text("npugraph_ex.capture_error_mode") != "global") return;
-  for (const char* key : {"model_config.custom_params.enable_offload", "model_config.custom_params.enable_engram_offload"})
+  for (const char* key :
+       {"model_config.custom_params.enable_offload", "model_config.custom_params.enable_engram_offload"})
     if (view.flag(key))
       report.set(
-          report.say({key, "npugraph_ex.capture_error_mode"},
-                     fmt::format("`{}` copies in a thread of its own, and with `capture_error_mode` global any "
-                                 "thread's copy breaks a capture",
-                                 key),
-                     "set capture_error_mode to thread_local"),
+          report.say(
+              {key, "npugraph_ex.capture_error_mode"},
+              fmt::format("`{}` copies in a thread of its own, and with `capture_error_mode` global any "
+                          "thread's copy breaks a capture",
+                          key),
+              "set capture_error_mode to thread_local"),
           "npugraph_ex.capture_error_mode", "thread_local");
 }
 
@@ -156,14 +157,16 @@ auto superkernel_options(const RunView& view) {
 void superkernel_option_types(const RunView& view, RuleReport& report) {
   if (!view.flag("npugraph_ex.super_kernel_optimize")) return;
   if (auto read = superkernel_options(view); !read)
-    report.say({view.given(kOptimizeOptions) ? kOptimizeOptions : kDebugOptions}, read.error().message, read.error().help);
+    report.say({view.given(kOptimizeOptions) ? kOptimizeOptions : kDebugOptions}, read.error().message,
+               read.error().help);
 }
 
 void superkernel_option_values(const RunView& view, RuleReport& report) {
   if (!view.flag("npugraph_ex.super_kernel_optimize")) return;
   if (auto read = superkernel_options(view))
     for (const std::string& warning : read->warnings)
-      report.say({view.given(kOptimizeOptions) ? kOptimizeOptions : kDebugOptions}, warning, "docs/superkernel-capture.md lists the options");
+      report.say({view.given(kOptimizeOptions) ? kOptimizeOptions : kDebugOptions}, warning,
+                 "docs/superkernel-capture.md lists the options");
 }
 
 void superkernel_options_alone(const RunView& view, RuleReport& report) {

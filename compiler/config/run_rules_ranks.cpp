@@ -49,12 +49,12 @@ void batch_divisible(const RunView& view, RuleReport& report) {
   // Under context parallelism all ranks prefill one request: a prefill server may have fewer than ranks.
   if (view.integer("parallel_config.cp_size") > 1 && batch < dp) return;
   if (batch % dp == 0) return;
-  auto said =
-      report.say({"scheduler_config.batch_size", "parallel_config.attn_tp_size", "parallel_config.world_size"},
-                 fmt::format("`batch_size` is {}, which {} groups of ranks (attn_dp_size) cannot share evenly",
-                             batch, dp),
-                 fmt::format("`batch_size` counts the requests of all ranks: {} or {} would do",
-                             std::max<int64_t>(batch / dp, 1) * dp, (batch / dp + 1) * dp));
+  auto said = report.say(
+      {"scheduler_config.batch_size", "parallel_config.attn_tp_size", "parallel_config.world_size"},
+      fmt::format("`batch_size` is {}, which {} groups of ranks (attn_dp_size) cannot share evenly", batch,
+                  dp),
+      fmt::format("`batch_size` counts the requests of all ranks: {} or {} would do",
+                  std::max<int64_t>(batch / dp, 1) * dp, (batch / dp + 1) * dp));
   report.set(said, "scheduler_config.batch_size", std::to_string((batch / dp + 1) * dp));
 }
 
@@ -105,12 +105,11 @@ void cp_is_world(const RunView& view, RuleReport& report) {
                 world = view.integer("parallel_config.world_size");
   if (cp == 1) return;
   if (cp != world && world % cp == 0)
-    report.set(
-        report.say(
-            {"parallel_config.cp_size", "parallel_config.world_size"},
-            fmt::format("context parallelism takes all ranks: `cp_size` is {}, `world_size` {}", cp, world),
-            fmt::format("cp_size may be 1 or {}", world)),
-        "parallel_config.cp_size", std::to_string(world));
+    report.set(report.say({"parallel_config.cp_size", "parallel_config.world_size"},
+                          fmt::format("context parallelism takes all ranks: `cp_size` is {}, `world_size` {}",
+                                      cp, world),
+                          fmt::format("cp_size may be 1 or {}", world)),
+               "parallel_config.cp_size", std::to_string(world));
   if (view.integer("parallel_config.attn_tp_size") != 1)
     report.set(report.say({"parallel_config.attn_tp_size", "parallel_config.cp_size"},
                           "context parallelism does not go with tensor parallelism of attention",
@@ -134,10 +133,11 @@ void afd_ranks(const RunView& view, RuleReport& report) {
   if (!view.flag("model_config.custom_params.enable_afd")) return;
   const int64_t world = view.integer("parallel_config.world_size");
   if (world % 2 != 0) {
-    report.set(report.say({"parallel_config.world_size", "model_config.custom_params.enable_afd"},
-                          fmt::format("AFD pairs each attention rank with an FFN rank: {} ranks are odd", world),
-                          fmt::format("set world_size to {}, or leave enable_afd out", world + 1)),
-               "parallel_config.world_size", std::to_string(world + 1));
+    report.set(
+        report.say({"parallel_config.world_size", "model_config.custom_params.enable_afd"},
+                   fmt::format("AFD pairs each attention rank with an FFN rank: {} ranks are odd", world),
+                   fmt::format("set world_size to {}, or leave enable_afd out", world + 1)),
+        "parallel_config.world_size", std::to_string(world + 1));
     return;
   }
   for (const char* key : {"attn_tp_size", "moe_tp_size", "embed_tp_size", "lmhead_tp_size", "dense_tp_size",
@@ -145,10 +145,10 @@ void afd_ranks(const RunView& view, RuleReport& report) {
     const int64_t size = view.integer(path(key));
     // Those that do not divide the whole are told already.
     if (world % size != 0 || (world / 2) % size == 0) continue;
-    auto said =
-        report.say({path(key), "parallel_config.world_size", "model_config.custom_params.enable_afd"},
-                   fmt::format("under AFD `{}` {} must divide the {} ranks of one half", key, size, world / 2),
-                   fmt::format("divisors of {} are {}", world / 2, divisors(world / 2)));
+    auto said = report.say(
+        {path(key), "parallel_config.world_size", "model_config.custom_params.enable_afd"},
+        fmt::format("under AFD `{}` {} must divide the {} ranks of one half", key, size, world / 2),
+        fmt::format("divisors of {} are {}", world / 2, divisors(world / 2)));
     report.set(said, path(key), std::to_string(nearest_divisor(world / 2, size)));
   }
 }

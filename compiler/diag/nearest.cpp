@@ -1,14 +1,16 @@
 // nearest — "did you mean": the candidate at the smallest edit distance
+#include "runtime/base/nearest.h"
+
 #include <algorithm>
 #include <vector>
 
 #include "compiler/diag/diag.h"
-#include "runtime/base/nearest.h"
 
 namespace skdsl::diag {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // Nobody misspells by more than a few letters; the bound keeps long words cheap. One letter is like any other.
+  // Nobody misspells by more than a few letters; the bound keeps long words cheap. One letter is like any
+  // other.
   if (word.size() < 2) return {};
   size_t limit = std::clamp<size_t>(word.size() / 3, 1, 8);
   const std::string* best = nullptr;

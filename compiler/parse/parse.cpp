@@ -359,8 +359,12 @@ ast::Ast parse(uint32_t file, diag::Engine& diags) {
     PieceParser parser;
     ast = FileParser(file, text, lexer, parser, problems).run();
     if (problems.size() > 0)
-      repair(text, file, [&](std::string_view changed, Problems& found) { (void)FileParser(file, changed, lexer, parser, found).run(); },
-             problems);
+      repair(
+          text, file,
+          [&](std::string_view changed, Problems& found) {
+            (void)FileParser(file, changed, lexer, parser, found).run();
+          },
+          problems);
   } catch (const std::exception& e) {
     // ANTLR's exceptions end here.
     problems.syntax({file, 0, 0}, fmt::format("the parser gave up: {}", e.what()));

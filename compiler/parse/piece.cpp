@@ -45,14 +45,12 @@ constexpr unsigned kMembers = at(Where::Members);
 constexpr unsigned kConfig = at(Where::Config);
 constexpr unsigned kStatements = at(Where::Statements) | kTop;
 
-#define SK_FORM(token, where, rule, build)                 \
-  {                                                        \
-    T::token, where, [](P& p, Builder& b) -> ast::NodeId { \
-      auto* const context = p.rule();                      \
-      at_end(p);                                           \
-      return b.build(context);                             \
-    }                                                      \
-  }
+#define SK_FORM(token, where, rule, build)                \
+  {T::token, where, [](P& p, Builder& b) -> ast::NodeId { \
+     auto* const context = p.rule();                      \
+     at_end(p);                                           \
+     return b.build(context);                             \
+   }}
 constexpr Form kForms[] = {
     SK_FORM(IMPORT, kTop, importDecl, import_decl),
     SK_FORM(CONFIG, kTop, configDecl, config_decl),

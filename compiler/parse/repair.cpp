@@ -6,7 +6,7 @@
 namespace skdsl::parse {
 namespace {
 
-constexpr size_t kMaxProblems = 8;      // a text with more of them is not read by its author's slip
+constexpr size_t kMaxProblems = 8;       // a text with more of them is not read by its author's slip
 constexpr size_t kMaxRepairs = 3;        // of one text
 constexpr size_t kMaxBytes = 1u << 19u;  // that all trials together read
 constexpr size_t kMaxTrials = 200;
@@ -216,8 +216,8 @@ class Repairer {
     };
     Span there{file_, before(tokens[other].begin), before(tokens[other].end)};
     // Of several equal brackets the one that was seen first speaks.
-    if (p.id == diag::Id::UnbalancedBracket &&
-        text_.substr(p.span.begin, p.span.end - p.span.begin) == text_.substr(there.begin, there.end - there.begin))
+    if (p.id == diag::Id::UnbalancedBracket && text_.substr(p.span.begin, p.span.end - p.span.begin) ==
+                                                   text_.substr(there.begin, there.end - there.begin))
       there = p.span;
     const size_t neighbour = opens ? std::min(i + 1, tokens.size() - 1) : i - std::min<size_t>(i, 1);
     const Span gap{file_, before(tokens[neighbour].begin), before(tokens[neighbour].end)};

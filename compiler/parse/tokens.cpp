@@ -6,8 +6,8 @@
 #include "compiler/parse/tokens.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <cstring>
+#include <unordered_map>
 
 #include "antlr4-runtime.h"
 
@@ -115,7 +115,8 @@ std::vector<Raw> Lexer::lex(std::string_view text, uint32_t file, uint32_t begin
     auto type = static_cast<uint32_t>(simulator->match(&impl_->stream, 0));
     auto next = static_cast<uint32_t>(impl_->stream.index());
     if (type == T::IDENT)
-      if (const auto word = impl_->words.find(std::string(text.substr(at, next - at))); word != impl_->words.end())
+      if (const auto word = impl_->words.find(std::string(text.substr(at, next - at)));
+          word != impl_->words.end())
         type = word->second;
     switch (type) {
       case T::SPACE:

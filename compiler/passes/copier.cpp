@@ -40,7 +40,8 @@ void Copier::become(ValueId v, ValueId now) {
   const Type& was = from_.values[v].type;
   const Type& is = to_.values[now].type;
   for (size_t i = 0; i < was.rank() && i < is.rank(); ++i)
-    if (const auto s = was.dims[i].as_symbol(); s && !seen_.contains(*s) && !symbols_.contains(*s) && !(is.dims[i] == was.dims[i]))
+    if (const auto s = was.dims[i].as_symbol();
+        s && !seen_.contains(*s) && !symbols_.contains(*s) && !(is.dims[i] == was.dims[i]))
       symbols_.emplace(*s, is.dims[i]);
   see(v);
   if (to_.values[now].name.empty()) to_.values[now].name = from_.values[v].name;

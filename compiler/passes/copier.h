@@ -1,7 +1,8 @@
 // copier — rewriting by writing anew
 //
-// A pass derives from Copier and says for each op whether it goes over as it is, or what stands in its place. The new
-// function holds only what was copied, so nothing dead stays behind, and a replaced value is one entry of a map.
+// A pass derives from Copier and says for each op whether it goes over as it is, or what stands in its place.
+// The new function holds only what was copied, so nothing dead stays behind, and a replaced value is one
+// entry of a map.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -13,14 +14,16 @@ namespace skdsl::passes {
 
 class Copier {
  public:
-  Copier(const plan::Function& from, plan::Function& to) : from_(from), to_(to), map_(from.values.size(), plan::kNone) {}
+  Copier(const plan::Function& from, plan::Function& to)
+      : from_(from), to_(to), map_(from.values.size(), plan::kNone) {}
   virtual ~Copier() = default;
 
   /// The whole function into an empty one: name, parameters, body, results.
   void copy_function();
 
  protected:
-  /// Called with each op but terminators of inlined bodies; true when the pass has put something else in its place.
+  /// Called with each op but terminators of inlined bodies; true when the pass has put something else in its
+  /// place.
   virtual bool replace(const plan::Op& op, plan::RegionId into, int depth) = 0;
   virtual plan::ContextId context(plan::ContextId id) { return id; }
 
@@ -38,8 +41,8 @@ class Copier {
   plan::Dim dim(const plan::Dim& d) const;
   plan::Attr attr(const plan::Attr& a) const;
 
-  /// `v` of the old function becomes `now`, a value of the new one. A bare symbol that only `v`'s type introduces
-  /// takes the size it has in `now`'s type.
+  /// `v` of the old function becomes `now`, a value of the new one. A bare symbol that only `v`'s type
+  /// introduces takes the size it has in `now`'s type.
   void become(plan::ValueId v, plan::ValueId now);
   /// Remembers that the symbols of `v`'s type are taken from here on.
   void see(plan::ValueId v);

@@ -20,7 +20,9 @@ namespace {
 
 class Sweeper {
  public:
-  explicit Sweeper(Function& f) : f_(f), needed_(f.values.size(), 0), dead_(f.ops.size(), 0) { mark(f.body, 0); }
+  explicit Sweeper(Function& f) : f_(f), needed_(f.values.size(), 0), dead_(f.ops.size(), 0) {
+    mark(f.body, 0);
+  }
   bool found() const {
     return std::any_of(dead_.begin(), dead_.end(), [](uint8_t d) { return d != 0; });
   }

@@ -59,10 +59,18 @@ bool broadcasts(const Shape& operand, const Shape& result) {
 std::optional<float> arithmetic(Opcode op, float x, float y) {
   float z = 0;
   switch (op) {
-    case Opcode::Add: z = x + y; break;
-    case Opcode::Sub: z = x - y; break;
-    case Opcode::Mul: z = x * y; break;
-    case Opcode::Div: z = x / y; break;
+    case Opcode::Add:
+      z = x + y;
+      break;
+    case Opcode::Sub:
+      z = x - y;
+      break;
+    case Opcode::Mul:
+      z = x * y;
+      break;
+    case Opcode::Div:
+      z = x / y;
+      break;
     case Opcode::Maximum:
       if (x == y) return {};
       z = x > y ? x : y;
@@ -71,7 +79,8 @@ std::optional<float> arithmetic(Opcode op, float x, float y) {
       if (x == y) return {};
       z = x < y ? x : y;
       break;
-    default: return {};
+    default:
+      return {};
   }
   if (std::isnan(x) || std::isnan(y) || std::isnan(z)) return {};
   return z;
@@ -80,16 +89,22 @@ std::optional<float> arithmetic(Opcode op, float x, float y) {
 std::optional<int64_t> arithmetic(Opcode op, int64_t x, int64_t y) {
   int64_t z = 0;
   switch (op) {
-    case Opcode::Add: return __builtin_add_overflow(x, y, &z) ? std::nullopt : std::optional(z);
-    case Opcode::Sub: return __builtin_sub_overflow(x, y, &z) ? std::nullopt : std::optional(z);
-    case Opcode::Mul: return __builtin_mul_overflow(x, y, &z) ? std::nullopt : std::optional(z);
+    case Opcode::Add:
+      return __builtin_add_overflow(x, y, &z) ? std::nullopt : std::optional(z);
+    case Opcode::Sub:
+      return __builtin_sub_overflow(x, y, &z) ? std::nullopt : std::optional(z);
+    case Opcode::Mul:
+      return __builtin_mul_overflow(x, y, &z) ? std::nullopt : std::optional(z);
     case Opcode::Div:
       if (y == 0) return 0;
       if (y == -1) return __builtin_sub_overflow(int64_t{0}, x, &z) ? std::nullopt : std::optional(z);
       return x / y;
-    case Opcode::Maximum: return x > y ? x : y;
-    case Opcode::Minimum: return x < y ? x : y;
-    default: return {};
+    case Opcode::Maximum:
+      return x > y ? x : y;
+    case Opcode::Minimum:
+      return x < y ? x : y;
+    default:
+      return {};
   }
 }
 
@@ -97,26 +112,37 @@ template <class T>
 std::optional<bool> compare(Opcode op, T x, T y) {
   if (x != x || y != y) return {};
   switch (op) {
-    case Opcode::Eq: return x == y;
-    case Opcode::Ne: return x != y;
-    case Opcode::Lt: return x < y;
-    case Opcode::Le: return x <= y;
-    case Opcode::Gt: return x > y;
-    case Opcode::Ge: return x >= y;
-    default: return {};
+    case Opcode::Eq:
+      return x == y;
+    case Opcode::Ne:
+      return x != y;
+    case Opcode::Lt:
+      return x < y;
+    case Opcode::Le:
+      return x <= y;
+    case Opcode::Gt:
+      return x > y;
+    case Opcode::Ge:
+      return x >= y;
+    default:
+      return {};
   }
 }
 
 std::optional<int64_t> load_int(const Data& d, int64_t i) {
   switch (d.dtype) {
-    case DType::I8: return load<int8_t>(d, i);
-    case DType::I32: return load<int32_t>(d, i);
-    case DType::I64: return load<int64_t>(d, i);
+    case DType::I8:
+      return load<int8_t>(d, i);
+    case DType::I32:
+      return load<int32_t>(d, i);
+    case DType::I64:
+      return load<int64_t>(d, i);
     case DType::Bool: {
       const auto b = load<uint8_t>(d, i);
       return b <= 1 ? std::optional<int64_t>(b) : std::nullopt;
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -127,31 +153,47 @@ bool in_range(int64_t x) {
 
 bool store_int(Data& d, int64_t i, int64_t x) {
   switch (d.dtype) {
-    case DType::I8: return in_range<int8_t>(x) && (store(d, i, static_cast<int8_t>(x)), true);
-    case DType::I32: return in_range<int32_t>(x) && (store(d, i, static_cast<int32_t>(x)), true);
-    case DType::I64: return store(d, i, x), true;
-    case DType::Bool: return (x == 0 || x == 1) && (store(d, i, static_cast<uint8_t>(x)), true);
-    default: return false;
+    case DType::I8:
+      return in_range<int8_t>(x) && (store(d, i, static_cast<int8_t>(x)), true);
+    case DType::I32:
+      return in_range<int32_t>(x) && (store(d, i, static_cast<int32_t>(x)), true);
+    case DType::I64:
+      return store(d, i, x), true;
+    case DType::Bool:
+      return (x == 0 || x == 1) && (store(d, i, static_cast<uint8_t>(x)), true);
+    default:
+      return false;
   }
 }
 
 std::optional<float> load_float(const Data& d, int64_t i) {
   float x = 0;
   switch (d.dtype) {
-    case DType::F32: x = load<float>(d, i); break;
-    case DType::BF16: x = to_f32(load<bf16>(d, i)); break;
-    case DType::F16: x = to_f32(load<f16>(d, i)); break;
-    default: return {};
+    case DType::F32:
+      x = load<float>(d, i);
+      break;
+    case DType::BF16:
+      x = to_f32(load<bf16>(d, i));
+      break;
+    case DType::F16:
+      x = to_f32(load<f16>(d, i));
+      break;
+    default:
+      return {};
   }
   return std::isnan(x) ? std::nullopt : std::optional(x);
 }
 
 bool store_float(Data& d, int64_t i, float x) {
   switch (d.dtype) {
-    case DType::F32: return store(d, i, x), true;
-    case DType::BF16: return store(d, i, from_f32<bf16>(x)), true;
-    case DType::F16: return store(d, i, from_f32<f16>(x)), true;
-    default: return false;
+    case DType::F32:
+      return store(d, i, x), true;
+    case DType::BF16:
+      return store(d, i, from_f32<bf16>(x)), true;
+    case DType::F16:
+      return store(d, i, from_f32<f16>(x)), true;
+    default:
+      return false;
   }
 }
 
@@ -202,13 +244,15 @@ bool cast_element(const Data& x, Data& y, int64_t i) {
   }
   const auto n = load_int(x, i);
   if (!n) return false;
-  if (is_float(abi_dtype(y.dtype))) return *n >= -(1 << 24) && *n <= (1 << 24) && store_float(y, i, static_cast<float>(*n));
+  if (is_float(abi_dtype(y.dtype)))
+    return *n >= -(1 << 24) && *n <= (1 << 24) && store_float(y, i, static_cast<float>(*n));
   return store_int(y, i, *n);
 }
 
 class Evaluation {
  public:
-  Evaluation(const Op& op, const std::vector<const Data*>& in, std::vector<Data>& out) : op_(op), in_(in), out_(out) {}
+  Evaluation(const Op& op, const std::vector<const Data*>& in, std::vector<Data>& out)
+      : op_(op), in_(in), out_(out) {}
 
   // Shapes are looked at again: a program that verifies need not have passed shape inference.
   bool run() {
@@ -217,11 +261,16 @@ class Evaluation {
         if (info(op_.code).has(kLayout) && d->dtype != out.dtype) return false;
     const bool one_to_one = in_.size() == 1 && count(in_[0]->shape) == count(out_[0].shape);
     switch (op_.code) {
-      case Opcode::Neg: case Opcode::Abs: case Opcode::LogicalNot:
-        return one_to_one && in_[0]->dtype == out_[0].dtype && each([&](int64_t i) { return unary_element(op_.code, *in_[0], out_[0], i); });
-      case Opcode::Cast: return one_to_one && each([&](int64_t i) { return cast_element(*in_[0], out_[0], i); });
+      case Opcode::Neg:
+      case Opcode::Abs:
+      case Opcode::LogicalNot:
+        return one_to_one && in_[0]->dtype == out_[0].dtype &&
+               each([&](int64_t i) { return unary_element(op_.code, *in_[0], out_[0], i); });
+      case Opcode::Cast:
+        return one_to_one && each([&](int64_t i) { return cast_element(*in_[0], out_[0], i); });
       case Opcode::Where:
-        if (!all_broadcast() || in_[1]->dtype != out_[0].dtype || in_[2]->dtype != out_[0].dtype) return false;
+        if (!all_broadcast() || in_[1]->dtype != out_[0].dtype || in_[2]->dtype != out_[0].dtype)
+          return false;
         return each([&](int64_t i) {
           const auto c = load_int(*in_[0], at(i, 0));
           if (!c) return false;
@@ -233,20 +282,31 @@ class Evaluation {
         return one_to_one;
       case Opcode::BroadcastTo:
         return all_broadcast() && each([&](int64_t i) { return copy(*in_[0], at(i, 0), out_[0], i, 1); });
-      case Opcode::Slice: return slice(axis("axis", in_[0]->shape.size()), integer("begin"), out_[0]);
-      case Opcode::Take: return take();
-      case Opcode::Split: return split();
-      case Opcode::Concat: return concat();
-      case Opcode::Transpose: return transpose();
-      case Opcode::Full: return full();
+      case Opcode::Slice:
+        return slice(axis("axis", in_[0]->shape.size()), integer("begin"), out_[0]);
+      case Opcode::Take:
+        return take();
+      case Opcode::Split:
+        return split();
+      case Opcode::Concat:
+        return concat();
+      case Opcode::Transpose:
+        return transpose();
+      case Opcode::Full:
+        return full();
       case Opcode::Arange:
-        return each([&](int64_t i) { return store_int(out_[0], i, integer("begin").value_or(0) + i); }) && integer("begin").has_value();
-      default: break;
+        return each([&](int64_t i) { return store_int(out_[0], i, integer("begin").value_or(0) + i); }) &&
+               integer("begin").has_value();
+      default:
+        break;
     }
-    const bool two = is_arithmetic(op_.code) || is_comparison(op_.code) || op_.code == Opcode::LogicalAnd || op_.code == Opcode::LogicalOr;
+    const bool two = is_arithmetic(op_.code) || is_comparison(op_.code) || op_.code == Opcode::LogicalAnd ||
+                     op_.code == Opcode::LogicalOr;
     if (!two || in_[0]->dtype != in_[1]->dtype || !all_broadcast()) return false;
     if (is_arithmetic(op_.code) && in_[0]->dtype != out_[0].dtype) return false;
-    return each([&](int64_t i) { return binary_element(op_.code, *in_[0], at(i, 0), *in_[1], at(i, 1), out_[0], i); });
+    return each([&](int64_t i) {
+      return binary_element(op_.code, *in_[0], at(i, 0), *in_[1], at(i, 1), out_[0], i);
+    });
   }
 
  private:
@@ -267,11 +327,14 @@ class Evaluation {
 
   static bool copy(const Data& from, int64_t i, Data& to, int64_t k, int64_t n) {
     const size_t w = width(from.dtype);
-    std::memcpy(to.bytes.data() + static_cast<size_t>(k) * w, from.bytes.data() + static_cast<size_t>(i) * w, static_cast<size_t>(n) * w);
+    std::memcpy(to.bytes.data() + static_cast<size_t>(k) * w, from.bytes.data() + static_cast<size_t>(i) * w,
+                static_cast<size_t>(n) * w);
     return true;
   }
 
-  const Attr& attr(std::string_view name) const { return op_.attrs[static_cast<size_t>(attr_index(info(op_.code), name))]; }
+  const Attr& attr(std::string_view name) const {
+    return op_.attrs[static_cast<size_t>(attr_index(info(op_.code), name))];
+  }
   std::optional<int64_t> integer(std::string_view name) const {
     const auto* d = std::get_if<Dim>(&attr(name));
     if (d == nullptr) {
@@ -284,12 +347,14 @@ class Evaluation {
   std::optional<size_t> axis(std::string_view name, size_t rank) const {
     auto a = integer(name);
     if (a && *a < 0) *a += static_cast<int64_t>(rank);
-    return a && *a >= 0 && *a < static_cast<int64_t>(rank) ? std::optional(static_cast<size_t>(*a)) : std::nullopt;
+    return a && *a >= 0 && *a < static_cast<int64_t>(rank) ? std::optional(static_cast<size_t>(*a))
+                                                           : std::nullopt;
   }
 
   // Rows before the axis and elements behind it.
   static std::pair<int64_t, int64_t> around(const Shape& shape, size_t axis) {
-    return {count({shape.begin(), shape.begin() + static_cast<long>(axis)}), count({shape.begin() + static_cast<long>(axis) + 1, shape.end()})};
+    return {count({shape.begin(), shape.begin() + static_cast<long>(axis)}),
+            count({shape.begin() + static_cast<long>(axis) + 1, shape.end()})};
   }
 
   bool slice(std::optional<size_t> along, std::optional<int64_t> begin, Data& out) {
@@ -298,7 +363,8 @@ class Evaluation {
     if (*begin < 0 || *begin > all - n) return false;
     const auto [rows, inner] = around(in_[0]->shape, *along);
     if (count(out.shape) != rows * n * inner) return false;
-    for (int64_t r = 0; r < rows; ++r) copy(*in_[0], (r * all + *begin) * inner, out, r * n * inner, n * inner);
+    for (int64_t r = 0; r < rows; ++r)
+      copy(*in_[0], (r * all + *begin) * inner, out, r * n * inner, n * inner);
     return true;
   }
 
@@ -335,7 +401,8 @@ class Evaluation {
       if (d->shape.size() != out_[0].shape.size() || d->dtype != out_[0].dtype) return false;
       const int64_t n = d->shape[*along];
       if (begin + n > all || count(d->shape) != rows * n * inner) return false;
-      for (int64_t r = 0; r < rows; ++r) copy(*d, r * n * inner, out_[0], (r * all + begin) * inner, n * inner);
+      for (int64_t r = 0; r < rows; ++r)
+        copy(*d, r * n * inner, out_[0], (r * all + begin) * inner, n * inner);
       begin += n;
     }
     return begin == all;
@@ -364,7 +431,8 @@ class Evaluation {
     const auto* value = std::get_if<double>(&attr("value"));
     if (value == nullptr || std::isnan(*value)) return false;
     const bool whole = std::trunc(*value) == *value && std::fabs(*value) < 1e15;
-    if (out_[0].dtype == DType::F32) return each([&](int64_t i) { return store_float(out_[0], i, static_cast<float>(*value)); });
+    if (out_[0].dtype == DType::F32)
+      return each([&](int64_t i) { return store_float(out_[0], i, static_cast<float>(*value)); });
     return whole && each([&](int64_t i) { return store_int(out_[0], i, static_cast<int64_t>(*value)); });
   }
 
@@ -375,7 +443,8 @@ class Evaluation {
 
 }  // namespace
 
-std::optional<std::vector<ConstantData>> evaluate(const Op& op, const std::vector<const ConstantData*>& operands,
+std::optional<std::vector<ConstantData>> evaluate(const Op& op,
+                                                  const std::vector<const ConstantData*>& operands,
                                                   const std::vector<Type>& results) {
   std::vector<ConstantData> out;
   for (const Type& t : results) {

@@ -1,13 +1,14 @@
 // fold_constants — simplifies
 //
-// Replaces a pure operator whose operands are all known by its value, and an `if` whose condition is known by the
-// branch that is taken. A host integer is known when its size expression is a constant.
+// Replaces a pure operator whose operands are all known by its value, and an `if` whose condition is known by
+// the branch that is taken. A host integer is known when its size expression is a constant.
 //
-//   before   %2 = constant {data = 0} : f32[]      // 2.0        after   %3 = constant {data = 1} : f32[]   // 4.0
+//   before   %2 = constant {data = 0} : f32[]      // 2.0        after   %3 = constant {data = 1} : f32[]
+//   // 4.0
 //            %3 = mul %2, %2 : f32[]
 //
-// A run-time size that turns out to be known (`u7 = floordiv(8, 2)`) is known in all types that mention it. Results
-// above kMaxFoldedBytes stay: they cost more to store than to compute.
+// A run-time size that turns out to be known (`u7 = floordiv(8, 2)`) is known in all types that mention it.
+// Results above kMaxFoldedBytes stay: they cost more to store than to compute.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -129,7 +130,8 @@ class Folder : public Copier {
  private:
   bool replace(const Op& op, RegionId into, int depth) override {
     switch (op.code) {
-      case Opcode::If: return branch(op, into, depth);
+      case Opcode::If:
+        return branch(op, into, depth);
       case Opcode::Constant:
         copy_op(op, into, depth);
         constants_[mapped(op.results[0])] = static_cast<size_t>(std::get<Dim>(op.attrs[0]).constant());
@@ -137,13 +139,19 @@ class Folder : public Copier {
       case Opcode::HostFloat:
         if (const auto* x = std::get_if<double>(&op.attrs[0])) return copy_known(op, into, depth, *x);
         return false;
-      case Opcode::HostFn: return host_fn(op, into, depth);
-      case Opcode::ToTensor: return to_tensor(op, into);
-      case Opcode::Item: return item(op, into, depth);
-      case Opcode::Check: return check(op);
-      default: break;
+      case Opcode::HostFn:
+        return host_fn(op, into, depth);
+      case Opcode::ToTensor:
+        return to_tensor(op, into);
+      case Opcode::Item:
+        return item(op, into, depth);
+      case Opcode::Check:
+        return check(op);
+      default:
+        break;
     }
-    return info(op.code).has(kPure) && !info(op.code).has(kStructural | kHostRead | kHostFn) && tensors(op, into);
+    return info(op.code).has(kPure) && !info(op.code).has(kStructural | kHostRead | kHostFn) &&
+           tensors(op, into);
   }
 
   // ---- what is known of values of the new function
@@ -160,7 +168,8 @@ class Folder : public Copier {
   }
 
   Host condition(ValueId v) const {
-    if (const ConstantData* d = data(v); d != nullptr && d->dtype == DType::Bool && d->bytes.size() == 1) return d->bytes[0] != 0;
+    if (const ConstantData* d = data(v); d != nullptr && d->dtype == DType::Bool && d->bytes.size() == 1)
+      return d->bytes[0] != 0;
     return host(v);
   }
 
@@ -241,7 +250,8 @@ class Folder : public Copier {
     changed = true;
   }
 
-  // The check holds, so nothing is left to do at run time. One that fails stays and speaks when it is reached.
+  // The check holds, so nothing is left to do at run time. One that fails stays and speaks when it is
+  // reached.
   bool check(const Op& op) {
     const Dim actual = dim(std::get<Dim>(op.attrs[0])), expected = dim(std::get<Dim>(op.attrs[1]));
     changed |= actual == expected;
@@ -285,7 +295,8 @@ class Folder : public Copier {
     if (d->bytes.size() != static_cast<size_t>(dtype_bytes(abi_dtype(d->dtype)))) return false;
     if (kind == Kind::HostInt && d->dtype == DType::I32) return host_int(op, into, at(int32_t{}));
     if (kind == Kind::HostInt && d->dtype == DType::I64) return host_int(op, into, at(int64_t{}));
-    if (kind == Kind::HostBool && d->dtype == DType::Bool) return copy_known(op, into, depth, at(uint8_t{}) != 0);
+    if (kind == Kind::HostBool && d->dtype == DType::Bool)
+      return copy_known(op, into, depth, at(uint8_t{}) != 0);
     if (kind == Kind::HostFloat && d->dtype == DType::F32) {
       Op made;
       made.code = Opcode::HostFloat;
@@ -311,7 +322,8 @@ class Folder : public Copier {
       int64_t bytes = std::max<int64_t>(1, dtype_bytes(abi_dtype(types.back().dtype)));
       if (!types.back().is_tensor()) return false;
       for (const Dim& d : types.back().dims)
-        if (!d.is_constant() || d.constant() < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(1, d.constant()), &bytes) ||
+        if (!d.is_constant() || d.constant() < 0 ||
+            __builtin_mul_overflow(bytes, std::max<int64_t>(1, d.constant()), &bytes) ||
             bytes > kMaxFoldedBytes)
           return false;
     }
@@ -367,17 +379,26 @@ bool may_fold(const Function& f) {
   std::vector<uint8_t> literal(f.values.size(), 0);
   for (const Op& op : f.ops) {
     switch (op.code) {
-      case Opcode::If: case Opcode::HostFn: case Opcode::ToTensor: case Opcode::Item: return true;
+      case Opcode::If:
+      case Opcode::HostFn:
+      case Opcode::ToTensor:
+      case Opcode::Item:
+        return true;
       case Opcode::Check:
         if (std::get<Dim>(op.attrs[0]) == std::get<Dim>(op.attrs[1])) return true;
         break;
-      case Opcode::Constant: literal[op.results[0]] = 1; break;
-      default: break;
+      case Opcode::Constant:
+        literal[op.results[0]] = 1;
+        break;
+      default:
+        break;
     }
   }
   return std::any_of(f.ops.begin(), f.ops.end(), [&](const Op& op) {
-    return op.code != Opcode::Constant && info(op.code).has(kPure) && !info(op.code).has(kStructural | kHostRead | kHostFn) &&
-           std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return v != kNone && literal[v]; });
+    return op.code != Opcode::Constant && info(op.code).has(kPure) &&
+           !info(op.code).has(kStructural | kHostRead | kHostFn) &&
+           std::all_of(op.operands.begin(), op.operands.end(),
+                       [&](ValueId v) { return v != kNone && literal[v]; });
   });
 }
 

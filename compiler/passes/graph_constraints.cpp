@@ -1,9 +1,9 @@
 #include "compiler/passes/graph_constraints.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <unordered_set>
-
-#include <fmt/format.h>
 
 namespace skdsl::passes {
 
@@ -17,8 +17,12 @@ struct Remedy {
   std::string_view help;
 };
 constexpr Remedy kRemedies[] = {
-    {Opcode::Item, "keep the value on the device (`index_select` picks by a tensor), or pass it into the phase as an input"},
-    {Opcode::ToList, "keep the lengths on the device: operators take an `i32[B]` tensor, such as `step.actual_seq_lengths_kv`"},
+    {Opcode::Item,
+     "keep the value on the device (`index_select` picks by a tensor), or pass it into the phase as an "
+     "input"},
+    {Opcode::ToList,
+     "keep the lengths on the device: operators take an `i32[B]` tensor, such as "
+     "`step.actual_seq_lengths_kv`"},
     {Opcode::Nonzero, "compute with the mask itself: `where(mask, x, y)` keeps the shape"},
     {Opcode::MaskedSelect, "write `where(mask, x, 0)`, which keeps the shape of `x`"},
     {Opcode::IndexPut, "write `x = where(mask, value, x)`"},
@@ -33,7 +37,9 @@ std::string_view remedy(Opcode op) {
   return "move it out of the phase";
 }
 
-constexpr std::string_view kHiddenRead = "a boolean index hides a device-to-host read: the number of matches must be known before the result can be made";
+constexpr std::string_view kHiddenRead =
+    "a boolean index hides a device-to-host read: the number of matches must be known before the result can "
+    "be made";
 
 class Checker {
  public:
@@ -71,17 +77,22 @@ class Checker {
     const std::string name(row.name);
     if (row.has(kHostRead)) {
       auto b = report(op, diag::Id::ItemInGraph, name);
-      if (op.code == Opcode::IndexPut || op.code == Opcode::MaskedSelect || op.code == Opcode::Nonzero) b.note(std::string(kHiddenRead));
+      if (op.code == Opcode::IndexPut || op.code == Opcode::MaskedSelect || op.code == Opcode::Nonzero)
+        b.note(std::string(kHiddenRead));
       b.help(std::string(remedy(op.code)));
     }
     if (row.has(kDynamicShape) && has_new_size(op))
       report(op, diag::Id::DynamicShapeInGraph, name).help(std::string(remedy(op.code)));
-    if (row.has(kHostIo)) print_to_tap(op, report(op, diag::Id::HostIoInGraph, name).help(std::string(remedy(op.code))));
+    if (row.has(kHostIo))
+      print_to_tap(op, report(op, diag::Id::HostIoInGraph, name).help(std::string(remedy(op.code))));
     if (row.has(kRandom)) report(op, diag::Id::RngInGraph, name).help(std::string(remedy(op.code)));
     if (row.has(kSync))
-      report(op, diag::Id::SyncInGraph, name).help(std::string(remedy(op.code))).fix(diags_.sources().span(op.loc), "");
+      report(op, diag::Id::SyncInGraph, name)
+          .help(std::string(remedy(op.code)))
+          .fix(diags_.sources().span(op.loc), "");
     if (op.code == Opcode::WaitTensor && mode_ == "npugraph_ex")
-      report(op, diag::Id::WaitTensorOutsideGe).help("declare `event e`, write `record e` behind what is awaited and `wait e` before its use");
+      report(op, diag::Id::WaitTensorOutsideGe)
+          .help("declare `event e`, write `record e` behind what is awaited and `wait e` before its use");
     if (op.code == Opcode::If && is_tainted(op.operands[0]))
       report(op, diag::Id::TensorValuedIf).help("compute both branches and pick with `where(cond, a, b)`");
     if (op.code == Opcode::StateAssign) assigned(op);
@@ -149,7 +160,10 @@ class Checker {
     spread(op.regions[0], 0);
     const Op* test = last(op.regions[0]);
     if (test != nullptr && any_tainted(*test))
-      report(op, diag::Id::TensorValuedLoop).help("write `for i in 0..n` with a constant `n`, or leave the loop to the host: one phase call a round");
+      report(op, diag::Id::TensorValuedLoop)
+          .help(
+              "write `for i in 0..n` with a constant `n`, or leave the loop to the host: one phase call a "
+              "round");
   }
 
   // Host values computed from tainted ones become tainted; nothing is reported again.
@@ -181,14 +195,19 @@ class Checker {
     const auto& path = std::get<std::string>(op.attrs[0]);
     if (const Op* concat = growing_concat(op.operands[0], path); concat != nullptr) {
       report(op, diag::Id::KvGrowCat, path)
-          .note(diags_.sources().span(concat->loc), "the state is read here and becomes longer with every step")
-          .help("declare the state with its full size and write rows with `scatter_update(" + short_name(path) + ", step.slot_mapping, rows)`");
+          .note(diags_.sources().span(concat->loc),
+                "the state is read here and becomes longer with every step")
+          .help("declare the state with its full size and write rows with `scatter_update(" +
+                short_name(path) + ", step.slot_mapping, rows)`");
       return;
     }
-    report(op, diag::Id::BufferRebound, path).help("write into the state in place: `scatter_update(" + short_name(path) + ", slots, rows)`");
+    report(op, diag::Id::BufferRebound, path)
+        .help("write into the state in place: `scatter_update(" + short_name(path) + ", slots, rows)`");
   }
 
-  static std::string short_name(const std::string& path) { return path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1); }
+  static std::string short_name(const std::string& path) {
+    return path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1);
+  }
 
   // A concat between the assigned value and a read of the same state.
   const Op* growing_concat(ValueId value, const std::string& path) const {
@@ -200,7 +219,8 @@ class Checker {
       if (v == kNone || !seen.insert({v, concat}).second || definer_[v] == kNone) continue;
       const Op& op = f_.ops[definer_[v]];
       const Op* now = concat == nullptr && op.code == Opcode::Concat ? &op : concat;
-      if (op.code == Opcode::State && now != nullptr && std::get<std::string>(op.attrs[0]) == path) return now;
+      if (op.code == Opcode::State && now != nullptr && std::get<std::string>(op.attrs[0]) == path)
+        return now;
       if (op.code == Opcode::If)
         for (const RegionId r : op.regions)
           if (const Op* end = last(r); end != nullptr)
@@ -214,13 +234,14 @@ class Checker {
   const Function& f_;
   std::string mode_;
   diag::Engine& diags_;
-  std::vector<uint8_t> tainted_;   // by value: depends on what a tensor holds
+  std::vector<uint8_t> tainted_;  // by value: depends on what a tensor holds
   std::vector<OpId> definer_;
   std::unordered_set<SymbolId> known_;
   bool good_ = true;
 };
 
-// Each capture holds its streams for good. 2,048 on the device, of which the runtime keeps 128 (vllm-ascend, faqs).
+// Each capture holds its streams for good. 2,048 on the device, of which the runtime keeps 128 (vllm-ascend,
+// faqs).
 constexpr size_t kStreamsForCaptures = 2048 - 128;
 
 void stream_budget(const Program& p, const Function& f, diag::Engine& diags) {
@@ -234,13 +255,19 @@ void stream_budget(const Program& p, const Function& f, diag::Engine& diags) {
   }
   if (at == nullptr || gears * streams.size() <= kStreamsForCaptures) return;
   const size_t most = kStreamsForCaptures / streams.size();
-  diags.report(diags.sources().span(at->loc), diag::Id::StreamBudget, gears, streams.size(), gears * streams.size(), kStreamsForCaptures)
-      .help(most == 0 ? "use fewer streams" : fmt::format("keep {} gears at most, or share streams; `skdsl explain --gears` tells which gears cost the least padding", most));
+  diags
+      .report(diags.sources().span(at->loc), diag::Id::StreamBudget, gears, streams.size(),
+              gears * streams.size(), kStreamsForCaptures)
+      .help(most == 0 ? "use fewer streams"
+                      : fmt::format("keep {} gears at most, or share streams; `skdsl explain --gears` tells "
+                                    "which gears cost the least padding",
+                                    most));
 }
 
 }  // namespace
 
-bool check_graph(const Program& program, const Function& function, std::string_view mode, diag::Engine& diags) {
+bool check_graph(const Program& program, const Function& function, std::string_view mode,
+                 diag::Engine& diags) {
   if (mode == "npugraph_ex") stream_budget(program, function, diags);
   return Checker(function, mode, diags).run();
 }

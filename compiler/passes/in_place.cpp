@@ -38,7 +38,8 @@ InPlace find_in_place(const Function& f) {
     const Op& op = f.ops[id];
     if (!info(op.code).has(kElementwise) || op.results.size() != 1) continue;
     const ValueId root = out.root[op.operands[0]];
-    out.reuses_operand[id] = ours[root] && last_use[root] == id && same_bytes(f.values[op.operands[0]].type, f.values[op.results[0]].type) &&
+    out.reuses_operand[id] = ours[root] && last_use[root] == id &&
+                             same_bytes(f.values[op.operands[0]].type, f.values[op.results[0]].type) &&
                              same_bytes(f.values[root].type, f.values[op.results[0]].type);
   }
   return out;

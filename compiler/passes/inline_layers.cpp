@@ -1,20 +1,23 @@
 // inline_layers — lowers
 //
-// A call of a layer function becomes the function's body: the layer's symbols become the sizes of the arguments, and
-// its scopes, streams and core limits hang under those of the call.
+// A call of a layer function becomes the function's body: the layer's symbols become the sizes of the
+// arguments, and its scopes, streams and core limits hang under those of the call.
 //
-//   before   %1 = call %0 {callee = "layers.0"} : f32[T, 64] ctx(2)     after   %1 = rms_norm %0, %w : f32[T, 64] ctx(5)
-//                                                                                // context 5 = the body's, parent 2
+//   before   %1 = call %0 {callee = "layers.0"} : f32[T, 64] ctx(2)     after   %1 = rms_norm %0, %w : f32[T,
+//   64] ctx(5)
+//                                                                                // context 5 = the body's,
+//                                                                                parent 2
 //
-// Phases, consts and scripts are what runs, so they are what calls are expanded in. In a script the calls of phases
-// stay: each is a step of its own, in the mode that was asked for.
+// Phases, consts and scripts are what runs, so they are what calls are expanded in. In a script the calls of
+// phases stay: each is a step of its own, in the mode that was asked for.
 //
-// A prefetch waits for the value in its `after` operand, or for the result of the instance named by `after_path`; it
-// moves behind the definition of that value, because the value and not the statement's place decides when it starts.
+// A prefetch waits for the value in its `after` operand, or for the result of the instance named by
+// `after_path`; it moves behind the definition of that value, because the value and not the statement's place
+// decides when it starts.
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "compiler/passes/copier.h"
 #include "compiler/passes/pass.h"
@@ -25,7 +28,8 @@ using namespace plan;
 
 namespace {
 
-// A program that calls a function at two places, which calls another at two places …, doubles with every level.
+// A program that calls a function at two places, which calls another at two places …, doubles with every
+// level.
 constexpr size_t kMaxOps = 1'000'000;
 
 // The results of inlined calls by instance path; kNone when a path computed several.
@@ -74,7 +78,8 @@ class Inliner : public Copier {
       const Type& declared = f->values[params[i]].type;
       const Type& actual = new_type(op.operands[i]);
       for (size_t k = 0; k < declared.rank(); ++k)
-        if (const auto s = declared.dims[k].as_symbol(); s && !body.seen_.contains(*s)) body.symbols_[*s] = actual.dims[k];
+        if (const auto s = declared.dims[k].as_symbol(); s && !body.seen_.contains(*s))
+          body.symbols_[*s] = actual.dims[k];
       body.see(params[i]);
     }
     const Op& end = body.copy_ops_before_end(f->body, into, depth + 1);
@@ -95,7 +100,8 @@ class Inliner : public Copier {
     for (ContextId c = id; c != kNone; c = all[c].parent) chain.push_back(c);
     ContextId parent = under_;
     for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-      const auto [at, missing] = shared_.contexts.emplace(std::pair{*it, parent}, static_cast<ContextId>(all.size()));
+      const auto [at, missing] =
+          shared_.contexts.emplace(std::pair{*it, parent}, static_cast<ContextId>(all.size()));
       if (missing) {
         Context copy = all[*it];
         copy.parent = parent;
@@ -111,7 +117,9 @@ class Inliner : public Copier {
   // The second expansion of a body binds its own run-time sizes, so they need names of their own.
   void rename_new_symbols(const Op& op) {
     const uint32_t traits = info(op.code).traits;
-    if ((traits & (kDynamicShape | kHostRead | kHostFn)) == 0 && op.regions.empty() && op.code != Opcode::Call) return;
+    if ((traits & (kDynamicShape | kHostRead | kHostFn)) == 0 && op.regions.empty() &&
+        op.code != Opcode::Call)
+      return;
     const auto rename = [&](ValueId v) {
       for (const Dim& d : from_.values[v].type.dims)
         if (const auto s = d.as_symbol(); s && !symbols_.contains(*s) && !knows(*s))
@@ -138,11 +146,13 @@ bool place_prefetches(Function& f, const Triggers& triggers, PassContext& contex
     std::erase_if(r.ops, [&](OpId id) {
       Op& op = f.ops[id];
       if (op.code != Opcode::Prefetch) return false;
-      const auto& path = std::get<std::string>(op.attrs[static_cast<size_t>(attr_index(info(op.code), "after_path"))]);
+      const auto& path =
+          std::get<std::string>(op.attrs[static_cast<size_t>(attr_index(info(op.code), "after_path"))]);
       if (op.operands[0] == kNone && !path.empty()) {
         const auto it = triggers.find(path);
         if (it == triggers.end() || it->second == kNone) {
-          auto report = context.diags.report(context.diags.sources().span(op.loc), diag::Id::PrefetchAfter, path);
+          auto report =
+              context.diags.report(context.diags.sources().span(op.loc), diag::Id::PrefetchAfter, path);
           if (it != triggers.end()) report.note(fmt::format("`{}` is called several times here", path));
           report.help("name an instance that this phase calls once, or a value that is computed before");
           return false;
@@ -158,7 +168,8 @@ bool place_prefetches(Function& f, const Triggers& triggers, PassContext& contex
     Region& r = f.regions[i];
     std::vector<OpId> ops;
     const auto release = [&](ValueId v) {
-      if (const auto it = waiting.find(v); it != waiting.end()) ops.insert(ops.end(), it->second.begin(), it->second.end());
+      if (const auto it = waiting.find(v); it != waiting.end())
+        ops.insert(ops.end(), it->second.begin(), it->second.end());
     };
     for (const ValueId v : r.args) release(v);
     for (const OpId id : r.ops) {
@@ -196,9 +207,10 @@ bool inline_layers(PassContext& context) {
     Inliner inliner(f, out, shared, nullptr, kNone);
     inliner.copy_function();
     if (inliner.failed()) {
-      context.diags.report(context.diags.sources().span(f.loc), diag::Id::TooMuchWork,
-                           fmt::format("`{}` has more than {} operators or {} nested calls once its layers are expanded", f.name, kMaxOps,
-                                       kMaxRegionDepth));
+      context.diags.report(
+          context.diags.sources().span(f.loc), diag::Id::TooMuchWork,
+          fmt::format("`{}` has more than {} operators or {} nested calls once its layers are expanded",
+                      f.name, kMaxOps, kMaxRegionDepth));
       return changed;
     }
     if (!place_prefetches(out, shared.triggers, context) && shared.inlined.empty()) continue;

@@ -32,7 +32,8 @@ std::string_view name(PassKind kind) {
 std::span<const Pass> all() { return kPasses; }
 
 const Pass* find(std::string_view name) {
-  const auto it = std::find_if(std::begin(kPasses), std::end(kPasses), [&](const Pass& p) { return p.name == name; });
+  const auto it =
+      std::find_if(std::begin(kPasses), std::end(kPasses), [&](const Pass& p) { return p.name == name; });
   return it == std::end(kPasses) ? nullptr : it;
 }
 
@@ -47,7 +48,8 @@ bool run(plan::Program& program, const PassOptions& options, diag::Engine& diags
     if (applied++ >= options.stop_after) break;
     pass.run(context);
     if (diags.errors() > errors) return false;
-    if (options.print && (has(options.print_after, pass.name) || has(options.print_after, "all"))) options.print(pass, program);
+    if (options.print && (has(options.print_after, pass.name) || has(options.print_after, "all")))
+      options.print(pass, program);
     if (each && !verifies(program, pass.name, diags)) return false;
   }
   return options.verify != PassOptions::Verify::Last || verifies(program, "the last pass", diags);

@@ -1,7 +1,7 @@
 // pass — what changes a program between elaboration and scheduling, and in which order
 //
-// passes.def is the one table. Every pass leaves a program that verifies; the manager checks it after each, or after
-// the last.
+// passes.def is the one table. Every pass leaves a program that verifies; the manager checks it after each,
+// or after the last.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -45,8 +45,8 @@ struct PassOptions {
   Verify verify = Verify::Each;
 };
 
-/// Runs the table from top to bottom. False after an error: what a pass reported, or InternalVerify naming the pass
-/// after which the program does not verify.
+/// Runs the table from top to bottom. False after an error: what a pass reported, or InternalVerify naming
+/// the pass after which the program does not verify.
 bool run(plan::Program& program, const PassOptions& options, diag::Engine& diags);
 
 // The passes themselves; true when something changed.

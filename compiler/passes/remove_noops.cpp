@@ -1,14 +1,14 @@
 // remove_noops — canonicalises
 //
-// Operators that give their operand back bit for bit go away: a reshape to the same shape, a cast to the same dtype, a
-// slice of everything, a concat of one, `x * 1`, `x / 1`. Two reshapes in a row become one. `x + 0` stays: it turns -0
-// into 0.
+// Operators that give their operand back bit for bit go away: a reshape to the same shape, a cast to the same
+// dtype, a slice of everything, a concat of one, `x * 1`, `x / 1`. Two reshapes in a row become one. `x + 0`
+// stays: it turns -0 into 0.
 //
 //   before   %2 = cast %1 {dtype = <f32>} : f32[4]       after   %3 = exp %1 : f32[4]
 //            %3 = exp %2 : f32[4]
 //
-// A state is written in place, so a copy of it is not the same thing as the state: what copies stays there, and only a
-// reshape, which shows the same bytes anyway, may go.
+// A state is written in place, so a copy of it is not the same thing as the state: what copies stays there,
+// and only a reshape, which shows the same bytes anyway, may go.
 #include <algorithm>
 #include <cstring>
 
@@ -28,13 +28,22 @@ bool all_ones(const ConstantData& d) {
     return !d.bytes.empty();
   };
   switch (d.dtype) {
-    case DType::F32: return every(1.0f);
-    case DType::BF16: return every(from_f32<bf16>(1.0f).bits);
-    case DType::F16: return every(from_f32<f16>(1.0f).bits);
-    case DType::I8: return every(int8_t{1});
-    case DType::I32: return every(int32_t{1});
-    case DType::I64: return every(int64_t{1});
-    case DType::Bool: case DType::None: case DType::Stored: break;
+    case DType::F32:
+      return every(1.0f);
+    case DType::BF16:
+      return every(from_f32<bf16>(1.0f).bits);
+    case DType::F16:
+      return every(from_f32<f16>(1.0f).bits);
+    case DType::I8:
+      return every(int8_t{1});
+    case DType::I32:
+      return every(int32_t{1});
+    case DType::I64:
+      return every(int64_t{1});
+    case DType::Bool:
+    case DType::None:
+    case DType::Stored:
+      break;
   }
   return false;
 }
@@ -92,20 +101,29 @@ class Remover : public Copier {
   ValueId same_as(const Op& op) const {
     const ValueId x = op.operands[0], y = op.results[0];
     switch (op.code) {
-      case Opcode::Reshape: return same_type(x, y) ? x : kNone;
+      case Opcode::Reshape:
+        return same_type(x, y) ? x : kNone;
       case Opcode::Slice:
-        if (!std::holds_alternative<Dim>(op.attrs[1]) || !(std::get<Dim>(op.attrs[1]) == Dim(0))) return kNone;
+        if (!std::holds_alternative<Dim>(op.attrs[1]) || !(std::get<Dim>(op.attrs[1]) == Dim(0)))
+          return kNone;
         return same_type(x, y) && !written(x) ? x : kNone;
-      case Opcode::Cast: case Opcode::BroadcastTo:
+      case Opcode::Cast:
+      case Opcode::BroadcastTo:
         return same_type(x, y) && !written(x) ? x : kNone;
-      case Opcode::Concat: case Opcode::Split:
-        return op.operands.size() == 1 && op.results.size() == 1 && same_type(x, y) && !written(x) ? x : kNone;
-      case Opcode::Transpose: return same_axes(op) && !written(x) ? x : kNone;
-      case Opcode::Mul: case Opcode::Div:
+      case Opcode::Concat:
+      case Opcode::Split:
+        return op.operands.size() == 1 && op.results.size() == 1 && same_type(x, y) && !written(x) ? x
+                                                                                                   : kNone;
+      case Opcode::Transpose:
+        return same_axes(op) && !written(x) ? x : kNone;
+      case Opcode::Mul:
+      case Opcode::Div:
         if (same_type(x, y) && is_one(op.operands[1]) && !written(x)) return x;
-        if (op.code == Opcode::Mul && same_type(op.operands[1], y) && is_one(x) && !written(op.operands[1])) return op.operands[1];
+        if (op.code == Opcode::Mul && same_type(op.operands[1], y) && is_one(x) && !written(op.operands[1]))
+          return op.operands[1];
         return kNone;
-      default: return kNone;
+      default:
+        return kNone;
     }
   }
 
@@ -125,13 +143,14 @@ class Remover : public Copier {
     return all_ones(program_.constants[static_cast<size_t>(std::get<Dim>(by->attrs[0]).constant())]);
   }
 
-  // Might somebody write over `v` later? Operators give fresh values; states do not, and what comes from outside might
-  // be one.
+  // Might somebody write over `v` later? Operators give fresh values; states do not, and what comes from
+  // outside might be one.
   bool written(ValueId v) const {
     const Op* by = definer(v);
     if (by == nullptr) return writes_;
     if (by->code == Opcode::Reshape) return written_through(*by);
-    return by->code == Opcode::State || (writes_ && info(by->code).has(kStructural) && !info(by->code).has(kPure));
+    return by->code == Opcode::State ||
+           (writes_ && info(by->code).has(kStructural) && !info(by->code).has(kPure));
   }
   bool written_through(const Op& reshape) const {
     const Op* by = &reshape;
@@ -140,7 +159,8 @@ class Remover : public Copier {
       by = definer(v);
     }
     if (by == nullptr) return writes_;
-    return by->code == Opcode::State || (writes_ && info(by->code).has(kStructural) && !info(by->code).has(kPure));
+    return by->code == Opcode::State ||
+           (writes_ && info(by->code).has(kStructural) && !info(by->code).has(kPure));
   }
 
   const Op* definer(ValueId v) const {

@@ -12,11 +12,13 @@ using namespace plan;
 namespace {
 class Specialiser : public Copier {
  public:
-  Specialiser(const Program& program, const Function& from, Function& to, const std::vector<std::pair<std::string, int64_t>>& bindings)
+  Specialiser(const Program& program, const Function& from, Function& to,
+              const std::vector<std::pair<std::string, int64_t>>& bindings)
       : Copier(from, to) {
     for (const auto& [name, value] : bindings) {
       const auto it = std::find(program.symbols.begin(), program.symbols.end(), name);
-      if (it != program.symbols.end()) symbols_[static_cast<SymbolId>(it - program.symbols.begin())] = Dim(value);
+      if (it != program.symbols.end())
+        symbols_[static_cast<SymbolId>(it - program.symbols.begin())] = Dim(value);
     }
   }
 
@@ -25,8 +27,8 @@ class Specialiser : public Copier {
 };
 }  // namespace
 
-Program specialise(const Program& program, const Function& function, const std::vector<std::pair<std::string, int64_t>>& bindings,
-                   diag::Engine& diags) {
+Program specialise(const Program& program, const Function& function,
+                   const std::vector<std::pair<std::string, int64_t>>& bindings, diag::Engine& diags) {
   Program out;
   out.files = program.files;
   out.symbols = program.symbols;
@@ -38,9 +40,11 @@ Program specialise(const Program& program, const Function& function, const std::
   out.unused_sources = program.unused_sources;
   Specialiser(program, function, out.functions.emplace_back(), bindings).copy_function();
   for (const ConstDecl& c : out.consts)
-    if (const Function* f = program.find(c.function); f != nullptr && out.find(c.function) == nullptr) out.functions.push_back(*f);
+    if (const Function* f = program.find(c.function); f != nullptr && out.find(c.function) == nullptr)
+      out.functions.push_back(*f);
   PassContext context{out, diags};
-  // Each may open the way for the other: a known size makes a reshape a no-op, which makes a literal an operand.
+  // Each may open the way for the other: a known size makes a reshape a no-op, which makes a literal an
+  // operand.
   bool changed = true;
   for (int round = 0; changed && round < 4; ++round) {
     changed = fold_constants(context);

@@ -38,7 +38,9 @@ std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& given, DTy
   out.type = param.attr;
   const Attr attr = std::holds_alternative<std::monostate>(given) ? default_attr(param) : given;
   const bool absent = std::holds_alternative<std::monostate>(attr);  // the rule decides
-  const auto constant = [](const Dim& d) { return d.is_constant() ? std::optional(d.constant()) : std::nullopt; };
+  const auto constant = [](const Dim& d) {
+    return d.is_constant() ? std::optional(d.constant()) : std::nullopt;
+  };
   switch (param.attr) {
     case AttrType::Int: {
       const auto n = absent ? std::nullopt : constant(std::get<Dim>(attr));
@@ -46,9 +48,15 @@ std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& given, DTy
       out.i = *n;
       return out;
     }
-    case AttrType::Float: out.f = absent ? 0 : std::get<double>(attr); return out;
-    case AttrType::Bool: out.i = !absent && std::get<bool>(attr); return out;
-    case AttrType::Str: out.text = absent ? "" : std::get<std::string>(attr); return out;
+    case AttrType::Float:
+      out.f = absent ? 0 : std::get<double>(attr);
+      return out;
+    case AttrType::Bool:
+      out.i = !absent && std::get<bool>(attr);
+      return out;
+    case AttrType::Str:
+      out.text = absent ? "" : std::get<std::string>(attr);
+      return out;
     case AttrType::DType: {
       DType t = absent ? result : std::get<DType>(attr);
       if (t == DType::Stored) t = result;
@@ -74,7 +82,8 @@ std::optional<TaskAttr> evaluate_attr(const Param& param, const Attr& given, DTy
 superkernel::Platform cores_for(const Program& program, ContextId context, superkernel::Platform device) {
   for (ContextId c = context; c != kNone; c = program.contexts[c].parent)
     if (program.contexts[c].kind == Context::Kind::Cores)
-      return {option(program.contexts[c], "aic").value_or(device.aic), option(program.contexts[c], "aiv").value_or(device.aiv)};
+      return {option(program.contexts[c], "aic").value_or(device.aic),
+              option(program.contexts[c], "aiv").value_or(device.aiv)};
   return device;
 }
 
@@ -84,14 +93,21 @@ uint32_t block_dim(const Program& program, const Task& task, int64_t elements) {
   uint32_t limit = 1;
   int64_t tile = kVectorTile;
   switch (task.core) {
-    case Core::Aiv: limit = aiv; break;
-    case Core::Aic: case Core::Mix11: case Core::Mix12: {
+    case Core::Aiv:
+      limit = aiv;
+      break;
+    case Core::Aic:
+    case Core::Mix11:
+    case Core::Mix12: {
       const uint32_t vectors = task.core == Core::Mix12 ? 2 : task.core == Core::Mix11 ? 1 : 0;
       limit = vectors == 0 ? aic : std::min(aic, aiv / vectors);
       tile = kCubeTile;
       break;
     }
-    case Core::None: case Core::AiCpu: case Core::Host: return 1;
+    case Core::None:
+    case Core::AiCpu:
+    case Core::Host:
+      return 1;
   }
   const int64_t tiles = std::max<int64_t>(1, (elements + tile - 1) / tile);
   return static_cast<uint32_t>(std::max<int64_t>(1, std::min<int64_t>(limit, tiles)));

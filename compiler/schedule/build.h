@@ -33,10 +33,10 @@ struct Build {
 
   bool events_are_explicit = false;  // data flow between streams makes no events (npugraph_ex)
   std::vector<Item> items;
-  std::vector<plan::BufferId> root;     // by buffer: the one whose bytes it shows
-  std::vector<uint8_t> may_reuse;       // by task: out[0] may take the bytes of in[0]
-  std::vector<Clock> start;             // by task: what is done when it starts
-  std::vector<uint32_t> number;         // by task: its place on its stream, from 1
+  std::vector<plan::BufferId> root;  // by buffer: the one whose bytes it shows
+  std::vector<uint8_t> may_reuse;    // by task: out[0] may take the bytes of in[0]
+  std::vector<Clock> start;          // by task: what is done when it starts
+  std::vector<uint32_t> number;      // by task: its place on its stream, from 1
 
   Span span(const Loc& loc) const { return diags.sources().span(loc); }
 };
@@ -60,15 +60,17 @@ uint32_t trigger_of(const Build& b, const plan::Task& prefetch);
 /// Places in the arena.
 void place(Build& b);
 
-/// The attribute as kernels take it; nothing when it has an unbound symbol. `result` answers for dtype "none".
+/// The attribute as kernels take it; nothing when it has an unbound symbol. `result` answers for dtype
+/// "none".
 std::optional<plan::TaskAttr> evaluate_attr(const Param& param, const plan::Attr& attr, plan::DType result);
 
 /// The limit of the innermost `cores` around an op, or the cores of the device.
-superkernel::Platform cores_for(const plan::Program& program, plan::ContextId context, superkernel::Platform device);
+superkernel::Platform cores_for(const plan::Program& program, plan::ContextId context,
+                                superkernel::Platform device);
 
-/// Blocks on the device: one for each 1,024 output elements (256 for the cube cores), at most the core limit of the
-/// innermost `cores` around the op, or the 24 cube and 48 vector cores of the default chip. Assumed until the chip
-/// profile says otherwise.
+/// Blocks on the device: one for each 1,024 output elements (256 for the cube cores), at most the core limit
+/// of the innermost `cores` around the op, or the 24 cube and 48 vector cores of the default chip. Assumed
+/// until the chip profile says otherwise.
 uint32_t block_dim(const plan::Program& program, const plan::Task& task, int64_t elements);
 
 }  // namespace skdsl::schedule

@@ -1,9 +1,9 @@
 // flatten — the body of a specialised function as tasks over buffers
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "compiler/passes/in_place.h"
 #include "compiler/schedule/build.h"
@@ -20,7 +20,10 @@ constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
 class Flattener {
  public:
   explicit Flattener(Build& b)
-      : b_(b), f_(b.function), in_place_(passes::find_in_place(b.function)), buffers_(b.function.values.size(), kNone),
+      : b_(b),
+        f_(b.function),
+        in_place_(passes::find_in_place(b.function)),
+        buffers_(b.function.values.size(), kNone),
         failed_(b.function.values.size(), false) {}
 
   bool run() {
@@ -52,7 +55,8 @@ class Flattener {
       // The step has its lengths as lists too; who reads none of them asks nothing of them.
     } else if (t.kind != Kind::HostInt || !t.dims[0].is_constant()) {
       good_ = false;
-      b_.diags.report(b_.span(f_.loc), diag::Id::NotStatic, what, "the step that is run").help("pass a tensor, or an integer that names a size");
+      b_.diags.report(b_.span(f_.loc), diag::Id::NotStatic, what, "the step that is run")
+          .help("pass a tensor, or an integer that names a size");
     }
     b_.out.inputs.push_back(buffer);
   }
@@ -76,7 +80,8 @@ class Flattener {
       }
       const int64_t n = d.constant();
       if (n < 0 || (n > 0 && __builtin_mul_overflow(bytes, n, &bytes)) || bytes > kMaxTensorBytes) {
-        report(loc, diag::Id::TooMuchWork, fmt::format("`{}` has the impossible type {}", what, b_.program.text(t)));
+        report(loc, diag::Id::TooMuchWork,
+               fmt::format("`{}` has the impossible type {}", what, b_.program.text(t)));
         return {};
       }
       shape.push_back(n);
@@ -99,27 +104,40 @@ class Flattener {
     const Op& op = f_.ops[id];
     const OpInfo& row = info(op.code);
     switch (op.code) {
-      case Opcode::Constant: return constant(op);
-      case Opcode::Weight: return declared(op, Storage::Weight);
-      case Opcode::State: return declared(op, Storage::State);
-      case Opcode::Return: return outputs(op);
-      case Opcode::RecordEvent: case Opcode::WaitEvent: return event(op);
-      case Opcode::Check: return failed_check(op);
+      case Opcode::Constant:
+        return constant(op);
+      case Opcode::Weight:
+        return declared(op, Storage::Weight);
+      case Opcode::State:
+        return declared(op, Storage::State);
+      case Opcode::Return:
+        return outputs(op);
+      case Opcode::RecordEvent:
+      case Opcode::WaitEvent:
+        return event(op);
+      case Opcode::Check:
+        return failed_check(op);
       case Opcode::Call:
         good_ = false;
         fail_results(op.results);
-        b_.diags.report(b_.span(op.loc), diag::Id::InternalVerify, "inlining",
-                        fmt::format("a call of `{}` is left in `{}`", std::get<std::string>(op.attrs[0]), f_.name));
+        b_.diags.report(
+            b_.span(op.loc), diag::Id::InternalVerify, "inlining",
+            fmt::format("a call of `{}` is left in `{}`", std::get<std::string>(op.attrs[0]), f_.name));
         return;
-      case Opcode::If: return not_static(op, "the condition of this `if`");
-      case Opcode::While: return not_static(op, "the number of rounds of this loop");
-      default: break;
+      case Opcode::If:
+        return not_static(op, "the condition of this `if`");
+      case Opcode::While:
+        return not_static(op, "the number of rounds of this loop");
+      default:
+        break;
     }
-    if (row.category == "schedule") return task(op, id, op.code == Opcode::Prefetch ? Step::Kind::Prefetch : Step::Kind::Note);
+    if (row.category == "schedule")
+      return task(op, id, op.code == Opcode::Prefetch ? Step::Kind::Prefetch : Step::Kind::Note);
     if (row.has(kHostFn)) return;  // whoever needs the value says that it is not known
     if (row.has_kernel()) return task(op, id, Step::Kind::Call);
     fail_results(op.results);
-    report(op.loc, diag::Id::BadValue, fmt::format("`{}` cannot stand in a static graph", row.name)).help("run this phase with --mode eager");
+    report(op.loc, diag::Id::BadValue, fmt::format("`{}` cannot stand in a static graph", row.name))
+        .help("run this phase with --mode eager");
   }
 
   void not_static(const Op& op, const std::string& what) {
@@ -133,7 +151,8 @@ class Flattener {
     const auto& actual = std::get<Dim>(op.attrs[0]);
     const auto& expected = std::get<Dim>(op.attrs[1]);
     const auto& message = std::get<std::string>(op.attrs[2]);
-    report(op.loc, diag::Id::BadValue, fmt::format("{}: {} and {}", message, b_.program.text(actual), b_.program.text(expected)));
+    report(op.loc, diag::Id::BadValue,
+           fmt::format("{}: {} and {}", message, b_.program.text(actual), b_.program.text(expected)));
   }
 
   void constant(const Op& op) {
@@ -186,7 +205,8 @@ class Flattener {
     const auto it = std::find(all.begin(), all.end(), name);
     const auto index = static_cast<uint32_t>(it - all.begin());
     if (it == all.end()) all.push_back(name);
-    b_.items.push_back({op.code == Opcode::RecordEvent ? Step::Kind::Record : Step::Kind::Wait, index, stream_of(op.context), op.loc});
+    b_.items.push_back({op.code == Opcode::RecordEvent ? Step::Kind::Record : Step::Kind::Wait, index,
+                        stream_of(op.context), op.loc});
   }
 
   std::optional<BufferId> operand(const Op& op, ValueId v) {
@@ -196,7 +216,9 @@ class Flattener {
     const Type& t = f_.values[v].type;
     const std::string what = t.kind == Kind::HostList ? "a host list" : "a host number";
     good_ = false;
-    b_.diags.report(b_.span(op.loc), diag::Id::NotStatic, fmt::format("{} that `{}` reads", what, info(op.code).name), "values of the run")
+    b_.diags
+        .report(b_.span(op.loc), diag::Id::NotStatic,
+                fmt::format("{} that `{}` reads", what, info(op.code).name), "values of the run")
         .help(t.kind == Kind::HostList ? "pass the lengths as an i32 tensor" : "compute it on the device");
     return {};
   }
@@ -217,7 +239,8 @@ class Flattener {
     }
     const OpInfo& row = info(op.code);
     if (good && row.has(kInPlace) && b_.out.buffers[t.in[0]].storage != Storage::State) {
-      report(op.loc, diag::Id::Misplaced, fmt::format("`{}` writes a value that is not a state", row.name)).help("declare a `state` and write into it");
+      report(op.loc, diag::Id::Misplaced, fmt::format("`{}` writes a value that is not a state", row.name))
+          .help("declare a `state` and write into it");
       good = false;
     }
     const DType first = op.results.empty() ? DType::None : f_.values[op.results[0]].type.dtype;
@@ -274,7 +297,9 @@ class Flattener {
     }
     if (type.dtype == DType::Stored) {
       good_ = false;
-      b_.diags.report(b_.span(op.loc), diag::Id::NotStatic, fmt::format("the dtype of what `{}` gives", info(op.code).name), "the checkpoint")
+      b_.diags
+          .report(b_.span(op.loc), diag::Id::NotStatic,
+                  fmt::format("the dtype of what `{}` gives", info(op.code).name), "the checkpoint")
           .help("compute it once, as a `const`, or give the weight a dtype");
       return {};
     }
@@ -299,7 +324,9 @@ class Flattener {
       const Buffer source = b_.out.buffers[*b];
       if (source.dtype == DType::Stored) {
         good_ = false;
-        b_.diags.report(b_.span(op.loc), diag::Id::NotStatic, "the dtype of a returned weight", "the checkpoint").help("give the weight a dtype");
+        b_.diags
+            .report(b_.span(op.loc), diag::Id::NotStatic, "the dtype of a returned weight", "the checkpoint")
+            .help("give the weight a dtype");
         continue;
       }
       Task t;

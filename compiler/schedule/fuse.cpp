@@ -1,13 +1,13 @@
 // fuse — super-kernel scopes become super kernels
 //
-// The steps with their streams and events are the nodes of a graph; compiler/superkernel says which of them make one
-// launch and in which order all runs. Tasks keep their streams and events, so the places in memory stay as they are
-// without fusion: a launch orders more than its streams did, never less.
+// The steps with their streams and events are the nodes of a graph; compiler/superkernel says which of them
+// make one launch and in which order all runs. Tasks keep their streams and events, so the places in memory
+// stay as they are without fusion: a launch orders more than its streams did, never less.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "compiler/schedule/build.h"
 #include "compiler/superkernel/segment.h"
@@ -44,7 +44,8 @@ class Fuser {
       }
       const auto& piece = seg.pieces[static_cast<size_t>(-1 - u)];
       if (!make(piece, old)) good_ = false;
-      steps.push_back({Step::Kind::SuperKernel, static_cast<uint32_t>(b_.out.superkernels.size() - 1), kNone, first_stream(piece, old)});
+      steps.push_back({Step::Kind::SuperKernel, static_cast<uint32_t>(b_.out.superkernels.size() - 1), kNone,
+                       first_stream(piece, old)});
     }
     b_.out.steps = std::move(steps);
     return good_;
@@ -76,16 +77,21 @@ class Fuser {
       if (it != scopes_.end()) {
         if (it->second.text != s.text) {
           good_ = false;
-          b_.diags.report(b_.span(c.loc), diag::Id::SuperKernelRefused, c.name, "its blocks carry different options")
+          b_.diags
+              .report(b_.span(c.loc), diag::Id::SuperKernelRefused, c.name,
+                      "its blocks carry different options")
               .note(b_.span(it->second.loc), "the first block of this name")
-              .help("equal names are one scope: write the same options everywhere, or give this block another name");
+              .help(
+                  "equal names are one scope: write the same options everywhere, or give this block another "
+                  "name");
         }
         continue;
       }
       for (const auto& [key, value] : c.options)
         if (auto ok = superkernel::add_option(s.options, key, value); !ok) {
           good_ = false;
-          b_.diags.report(b_.span(c.loc), diag::Id::SuperKernelOption, ok.error().message).help(ok.error().help);
+          b_.diags.report(b_.span(c.loc), diag::Id::SuperKernelOption, ok.error().message)
+              .help(ok.error().help);
         }
       scopes_.emplace(c.name, std::move(s));
     }
@@ -96,17 +102,19 @@ class Fuser {
   void nodes() {
     const auto& steps = b_.out.steps;
     nodes_.resize(steps.size());
-    std::vector<uint32_t> last(b_.out.streams.size(), kNone);            // by stream: the last step with work
-    std::vector<std::vector<uint32_t>> waits(b_.out.streams.size());    // since then
+    std::vector<uint32_t> last(b_.out.streams.size(), kNone);         // by stream: the last step with work
+    std::vector<std::vector<uint32_t>> waits(b_.out.streams.size());  // since then
     std::vector<uint32_t> recorded(b_.out.events.size(), kNone);
-    std::vector<uint32_t> made(b_.out.buffers.size(), kNone);           // by buffer: the step that gives it
+    std::vector<uint32_t> made(b_.out.buffers.size(), kNone);  // by buffer: the step that gives it
     std::vector<uint32_t> step_of(b_.out.tasks.size(), kNone);
     for (uint32_t i = 0; i < steps.size(); ++i) {
       const Step& s = steps[i];
       superkernel::Node& n = nodes_[i];
       n.transparent = !is_kernel(s);
       const auto need = [&](uint32_t before) {
-        if (before != kNone && before != i && std::find(n.before.begin(), n.before.end(), before) == n.before.end()) n.before.push_back(before);
+        if (before != kNone && before != i &&
+            std::find(n.before.begin(), n.before.end(), before) == n.before.end())
+          n.before.push_back(before);
       };
       if (s.kind == Step::Kind::Record) {
         need(last[s.stream]);
@@ -126,7 +134,8 @@ class Fuser {
         if (b != kNone) need(made[b]);
       for (const BufferId b : t.out) made[b] = i;
       if (s.kind == Step::Kind::Prefetch) continue;  // its trigger is settled below
-      // A view does no work, yet the plan counts on it before what follows on its stream may write over its bytes.
+      // A view does no work, yet the plan counts on it before what follows on its stream may write over its
+      // bytes.
       need(last[s.stream]);
       for (const uint32_t w : waits[s.stream]) need(w);
       waits[s.stream].clear();
@@ -153,10 +162,18 @@ class Fuser {
     if (c.reason == FusionReason::Between || c.reason == FusionReason::Cycle) return;
     const FusionReasonRow& why = row(c.reason);
     if (c.reason != FusionReason::Bypass)
-      b_.diags.report(b_.span(t.loc), c.reason == FusionReason::Collective ? diag::Id::SuperKernelCollective : diag::Id::SuperKernelUnfused, info(t.code).name, why.reason).help(std::string(superkernel::remedy(t.code, c.reason)));
+      b_.diags
+          .report(b_.span(t.loc),
+                  c.reason == FusionReason::Collective ? diag::Id::SuperKernelCollective
+                                                       : diag::Id::SuperKernelUnfused,
+                  info(t.code).name, why.reason)
+          .help(std::string(superkernel::remedy(t.code, c.reason)));
     if (scopes_.at(c.scope).options.text(superkernel::Option::StrictScopeCheck) == "abort") {
       good_ = false;
-      b_.diags.report(b_.span(t.loc), diag::Id::SuperKernelRefused, c.scope, fmt::format("strict-scope-check=abort and `{}` does not fuse: {}", info(t.code).name, why.reason))
+      b_.diags
+          .report(b_.span(t.loc), diag::Id::SuperKernelRefused, c.scope,
+                  fmt::format("strict-scope-check=abort and `{}` does not fuse: {}", info(t.code).name,
+                              why.reason))
           .help(std::string(superkernel::remedy(t.code, c.reason)));
     }
   }
@@ -171,7 +188,8 @@ class Fuser {
   superkernel::Platform cores_around(const std::vector<superkernel::SubKernel>& kernels) const {
     superkernel::Platform most{0, 0};
     for (const auto& k : kernels) {
-      const superkernel::Platform own = cores_for(b_.program, b_.out.tasks[k.task].context, options_.platform);
+      const superkernel::Platform own =
+          cores_for(b_.program, b_.out.tasks[k.task].context, options_.platform);
       most.aic = std::max(most.aic, own.aic);
       most.aiv = std::max(most.aiv, own.aiv);
     }
@@ -184,16 +202,17 @@ class Fuser {
 
   bool make(const std::vector<uint32_t>& piece, const std::vector<Step>& steps) {
     std::vector<superkernel::SubKernel> kernels;
-    std::map<uint32_t, size_t> latest;                       // stream -> its last kernel so far
-    std::map<uint32_t, uint32_t> sender;                     // event recorded inside -> its kernel
-    std::map<uint32_t, std::vector<uint32_t>> waiting;       // stream -> events the next kernel receives
+    std::map<uint32_t, size_t> latest;                  // stream -> its last kernel so far
+    std::map<uint32_t, uint32_t> sender;                // event recorded inside -> its kernel
+    std::map<uint32_t, std::vector<uint32_t>> waiting;  // stream -> events the next kernel receives
     std::string scope;
     SuperKernel& out = b_.out.superkernels.emplace_back();
     for (const uint32_t n : piece) {
       const Step& s = steps[n];
       out.body.push_back(s);
       if (s.kind == Step::Kind::Record) {
-        if (const auto it = latest.find(s.stream); it != latest.end()) sender[s.event] = static_cast<uint32_t>(it->second);
+        if (const auto it = latest.find(s.stream); it != latest.end())
+          sender[s.event] = static_cast<uint32_t>(it->second);
         continue;
       }
       if (s.kind == Step::Kind::Wait) {
@@ -223,14 +242,16 @@ class Fuser {
       k.dcci_disable = listed(superkernel::Option::DcciDisable);
       for (const uint32_t e : waiting[s.stream]) {
         superkernel::SubKernel& from = kernels[sender[e]];
-        if (std::find(from.send_events.begin(), from.send_events.end(), e) == from.send_events.end()) from.send_events.push_back(e);
+        if (std::find(from.send_events.begin(), from.send_events.end(), e) == from.send_events.end())
+          from.send_events.push_back(e);
         k.recv_events.push_back(e);
       }
       waiting[s.stream].clear();
       latest[s.stream] = kernels.size();
       kernels.push_back(std::move(k));
     }
-    // What a kernel triggers outside is told by a memory event; behind the last kernel the launch itself tells.
+    // What a kernel triggers outside is told by a memory event; behind the last kernel the launch itself
+    // tells.
     for (size_t i = 0; i + 1 < kernels.size(); ++i)
       if (const auto it = trigger_.find(kernels[i].task); it != trigger_.end()) {
         kernels[i].send_events.push_back(static_cast<uint32_t>(b_.out.events.size()));
@@ -242,24 +263,34 @@ class Fuser {
     for (const auto& k : kernels)
       if (streams.insert(k.stream).second && streams.size() == kMaxStreams + 1) {
         std::string names;
-        for (const uint32_t s : streams) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", b_.out.streams[s]);
-        b_.diags.report(b_.span(b_.out.tasks[k.task].loc), diag::Id::SuperKernelRefused, scope,
-                        fmt::format("it takes kernels of {} streams ({}), at most {} are fused; `{}` adds the last one", streams.size(), names, kMaxStreams, k.op_type))
+        for (const uint32_t s : streams)
+          names += fmt::format("{}`{}`", names.empty() ? "" : ", ", b_.out.streams[s]);
+        b_.diags
+            .report(b_.span(b_.out.tasks[k.task].loc), diag::Id::SuperKernelRefused, scope,
+                    fmt::format(
+                        "it takes kernels of {} streams ({}), at most {} are fused; `{}` adds the last one",
+                        streams.size(), names, kMaxStreams, k.op_type))
             .help("keep the scope on two streams, or end it before this op");
         return false;
       }
-    const auto result = superkernel::compile_superkernel(kernels, scopes_.at(scope).options, cores_around(kernels));
+    const auto result =
+        superkernel::compile_superkernel(kernels, scopes_.at(scope).options, cores_around(kernels));
     if (!result) {
       const std::string& option = result.error().option;
       const bool cores = option == "debug-aic-num" || option == "debug-aiv-num";
-      const diag::Id id = !cores ? diag::Id::SuperKernelRefused : result.error().wrong_ratio ? diag::Id::SuperKernelCoreRatio : diag::Id::SuperKernelCores;
-      auto report = b_.diags.report(b_.span(cores ? scopes_.at(scope).loc : loc), id, scope, result.error().message);
+      const diag::Id id = !cores                       ? diag::Id::SuperKernelRefused
+                          : result.error().wrong_ratio ? diag::Id::SuperKernelCoreRatio
+                                                       : diag::Id::SuperKernelCores;
+      auto report =
+          b_.diags.report(b_.span(cores ? scopes_.at(scope).loc : loc), id, scope, result.error().message);
       if (!result.error().help.empty()) report.help(result.error().help);
       return false;
     }
     for (const uint32_t k : result->hangs) {
       const SkKernel& hung = result->kernel.kernels[k];
-      b_.diags.report(b_.span(b_.out.tasks[hung.task].loc), diag::Id::SuperKernelSyncAll, kernels[k].op_type, hung.block_dim, result->kernel.block_dim)
+      b_.diags
+          .report(b_.span(b_.out.tasks[hung.task].loc), diag::Id::SuperKernelSyncAll, kernels[k].op_type,
+                  hung.block_dim, result->kernel.block_dim)
           .help("set feed-sync-all=1 on the scope, or keep the op out of it");
     }
     std::vector<Step> body = std::move(out.body);
@@ -297,7 +328,9 @@ uint32_t trigger_of(const Build& b, const Task& prefetch) {
   if (path.empty()) return kNone;
   const std::string inside = path + ".";
   for (uint32_t t = 0; t < tasks.size(); ++t)
-    if (info(tasks[t].code).has_kernel() && !tasks[t].view && (tasks[t].path == path || tasks[t].path.starts_with(inside))) found = t;
+    if (info(tasks[t].code).has_kernel() && !tasks[t].view &&
+        (tasks[t].path == path || tasks[t].path.starts_with(inside)))
+      found = t;
   return found;
 }
 

@@ -1,8 +1,8 @@
 // fuse_captured — captured tasks become super kernels, as npugraph_ex makes them
 //
-// The steps of a recording with their streams and events are the tasks of the capture engine; scopes are told to it as
-// the marker kernels that they leave on each stream. Views, notes and prefetches are no tasks: a view stands behind what
-// it shows, the others before what follows on their stream.
+// The steps of a recording with their streams and events are the tasks of the capture engine; scopes are told
+// to it as the marker kernels that they leave on each stream. Views, notes and prefetches are no tasks: a
+// view stands behind what it shows, the others before what follows on their stream.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,11 @@ using ScopeName = std::optional<std::string>;  // nothing: a scope without a nam
 class CaptureFuser {
  public:
   CaptureFuser(Build& b, const ScheduleOptions& options)
-      : b_(b), options_(options), old_(std::move(b.out.steps)), open_(b.out.streams.size()), done_(old_.size(), 0) {}
+      : b_(b),
+        options_(options),
+        old_(std::move(b.out.steps)),
+        open_(b.out.streams.size()),
+        done_(old_.size(), 0) {}
 
   bool run() {
     std::set<BufferId> made;
@@ -45,7 +49,9 @@ class CaptureFuser {
     target.cores = options_.platform;
     auto capture = superkernel::capture_superkernels(tasks_, *options_.capture, target);
     if (!capture) {
-      b_.diags.report(b_.span(b_.function.loc), diag::Id::SuperKernelRefused, b_.function.name, capture.error().message)
+      b_.diags
+          .report(b_.span(b_.function.loc), diag::Id::SuperKernelRefused, b_.function.name,
+                  capture.error().message)
           .help(capture.error().help);
       return false;
     }
@@ -76,7 +82,8 @@ class CaptureFuser {
     return t;
   }
 
-  // The scopes around a task, the outermost first; the inside of `superkernel none` is a scope without a name.
+  // The scopes around a task, the outermost first; the inside of `superkernel none` is a scope without a
+  // name.
   std::vector<ScopeName> scopes_of(const Task& t) const {
     std::vector<ScopeName> out;
     for (ContextId c = t.context; c != kNone; c = b_.program.contexts[c].parent) {
@@ -108,7 +115,8 @@ class CaptureFuser {
     return std::any_of(t.in.begin(), t.in.end(), [&](BufferId id) {
       if (id == kNone) return false;
       const Buffer& b = b_.out.buffers[b_.root[id]];
-      return b.storage == Storage::Input && b.index < params.size() && !b_.function.values[params[b.index]].type.is_tensor();
+      return b.storage == Storage::Input && b.index < params.size() &&
+             !b_.function.values[params[b.index]].type.is_tensor();
     });
   }
 
@@ -116,8 +124,11 @@ class CaptureFuser {
     const Step& s = old_[i];
     const Task& t = b_.out.tasks[s.task];
     for (ContextId c = t.context; c != kNone; c = b_.program.contexts[c].parent)
-      if (const Context& scope = b_.program.contexts[c]; scope.kind == Context::Kind::SuperKernel && !scope.options.empty())
-        b_.diags.report(b_.span(scope.loc), diag::Id::SuperKernelCapture, "a scope has no options of its own in npugraph_ex, they are not read")
+      if (const Context& scope = b_.program.contexts[c];
+          scope.kind == Context::Kind::SuperKernel && !scope.options.empty())
+        b_.diags
+            .report(b_.span(scope.loc), diag::Id::SuperKernelCapture,
+                    "a scope has no options of its own in npugraph_ex, they are not read")
             .help("put them into npugraph_ex.super_kernel_optimize_options, which holds for the whole graph");
     enter(s.stream, scopes_of(t));
     const auto reason = superkernel::unfusable(t.code, options_.cann);
@@ -159,7 +170,8 @@ class CaptureFuser {
       } else if (s.kind == Step::Kind::Note) {
         const Task& t = b_.out.tasks[s.task];
         if (t.code == Opcode::ScopeBegin || t.code == Opcode::ScopeEnd)
-          add(t.code == Opcode::ScopeBegin ? Kind::Begin : Kind::End, s.stream, kNone).scope = t.attrs[0].text;
+          add(t.code == Opcode::ScopeBegin ? Kind::Begin : Kind::End, s.stream, kNone).scope =
+              t.attrs[0].text;
       }
     }
     for (uint32_t stream = 0; stream < open_.size(); ++stream) enter(stream, {});
@@ -180,8 +192,8 @@ class CaptureFuser {
     const Task& t = b_.out.tasks[old_[i].task];
     b_.out.cuts.push_back({c.scope, old_[i].task, c.reason});
     const bool marked = !scopes_of(t).empty();
-    if (marked && (c.reason == FusionReason::UnsupportedOp || c.reason == FusionReason::DefaultNode || c.reason == FusionReason::DynamicTask ||
-                   c.reason == FusionReason::TooManyCores))
+    if (marked && (c.reason == FusionReason::UnsupportedOp || c.reason == FusionReason::DefaultNode ||
+                   c.reason == FusionReason::DynamicTask || c.reason == FusionReason::TooManyCores))
       b_.diags.report(b_.span(t.loc), diag::Id::SuperKernelUnfused, info(t.code).name, row(c.reason).reason)
           .help(std::string(superkernel::remedy(t.code, c.reason)));
   }
@@ -189,10 +201,12 @@ class CaptureFuser {
   void piece(const superkernel::CapturePiece& p, const std::vector<std::string>& notes) {
     SuperKernel k = p.result.kernel;
     k.notes.insert(k.notes.end(), notes.begin(), notes.end());
-    if (p.why != superkernel::CaptureBreak::None) k.notes.push_back("ended here: " + std::string(superkernel::row(p.why).reason));
+    if (p.why != superkernel::CaptureBreak::None)
+      k.notes.push_back("ended here: " + std::string(superkernel::row(p.why).reason));
     for (const uint32_t n : p.nodes) put(step_[n], k.body);
     const uint32_t stream = old_[step_[p.kernels.front()]].stream;
-    b_.out.steps.push_back({Step::Kind::SuperKernel, static_cast<uint32_t>(b_.out.superkernels.size()), kNone, stream});
+    b_.out.steps.push_back(
+        {Step::Kind::SuperKernel, static_cast<uint32_t>(b_.out.superkernels.size()), kNone, stream});
     b_.out.superkernels.push_back(std::move(k));
   }
 
@@ -212,7 +226,9 @@ class CaptureFuser {
     if (i == kNone) return;
     if (old_[i].kind != Step::Kind::Wait)
       for (uint32_t& j = next_[old_[i].stream]; j < i; ++j)
-        if (old_[j].stream == old_[i].stream && (old_[j].kind == Step::Kind::Note || old_[j].kind == Step::Kind::Prefetch)) push(j, into);
+        if (old_[j].stream == old_[i].stream &&
+            (old_[j].kind == Step::Kind::Note || old_[j].kind == Step::Kind::Prefetch))
+          push(j, into);
     push(i, into);
   }
 
@@ -221,10 +237,10 @@ class CaptureFuser {
   const std::vector<Step> old_;
   std::vector<std::vector<ScopeName>> open_;  // by stream
   std::vector<CaptureTask> tasks_;
-  std::vector<uint32_t> step_;  // by capture task; kNone for markers
-  std::vector<uint8_t> done_;   // by old step
-  std::map<uint32_t, uint32_t> next_;                 // by stream: how far `put` has looked
-  std::map<BufferId, std::vector<uint32_t>> views_;   // buffer -> the steps that show it
+  std::vector<uint32_t> step_;                       // by capture task; kNone for markers
+  std::vector<uint8_t> done_;                        // by old step
+  std::map<uint32_t, uint32_t> next_;                // by stream: how far `put` has looked
+  std::map<BufferId, std::vector<uint32_t>> views_;  // buffer -> the steps that show it
 };
 
 }  // namespace

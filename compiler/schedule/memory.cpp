@@ -1,8 +1,9 @@
 // memory — places in the arena
 //
-// Buffers that show the same bytes (views, in-place results) form a group. Two groups may share bytes when all uses of
-// one are certainly done before the other is first written, events between streams counted. Groups are placed from the
-// largest to the smallest, each into the tightest gap between those it must not touch.
+// Buffers that show the same bytes (views, in-place results) form a group. Two groups may share bytes when
+// all uses of one are certainly done before the other is first written, events between streams counted.
+// Groups are placed from the largest to the smallest, each into the tightest gap between those it must not
+// touch.
 #include <algorithm>
 
 #include "compiler/schedule/build.h"
@@ -18,8 +19,8 @@ constexpr uint64_t kAlignment = 64;
 
 struct Group {
   uint64_t bytes = 0;
-  Clock last;                // by stream: the last task that uses it
-  uint32_t first = kNone;    // the task that writes it first
+  Clock last;              // by stream: the last task that uses it
+  uint32_t first = kNone;  // the task that writes it first
   bool returned = false;
   uint64_t offset = 0;
 };
@@ -63,8 +64,8 @@ class Placer {
 
   void use(uint32_t index) {
     const Task& t = b_.out.tasks[index];
-    // A view moves nothing, yet its operand must still be there when it stands in the order: a view that nobody reads
-    // is played through like any other.
+    // A view moves nothing, yet its operand must still be there when it stands in the order: a view that
+    // nobody reads is played through like any other.
     if (t.view && arena(t.in[0])) note(groups_[find(b_.root[t.in[0]])], t.stream, index);
     if (t.view || !reads_operands(t)) return;
     if (b_.may_reuse[index] && arena(t.in[0])) {
@@ -73,7 +74,8 @@ class Placer {
       // Another operand that shows these bytes at other places would see them change.
       bool alone = true;
       for (size_t k = 1; k < t.in.size(); ++k)
-        if (arena(t.in[k]) && find(b_.root[t.in[k]]) == onto) alone &= b_.out.buffers[t.in[k]].shape == b_.out.buffers[t.in[0]].shape;
+        if (arena(t.in[k]) && find(b_.root[t.in[k]]) == onto)
+          alone &= b_.out.buffers[t.in[k]].shape == b_.out.buffers[t.in[0]].shape;
       if (alone && !g.returned && g.bytes == groups_[out].bytes && done(g, index)) {
         group_of_[out] = onto;
         g.returned = groups_[out].returned;
@@ -88,7 +90,9 @@ class Placer {
     }
   }
 
-  void note(Group& g, uint32_t stream, uint32_t task) { g.last[stream] = std::max(g.last[stream], b_.number[task]); }
+  void note(Group& g, uint32_t stream, uint32_t task) {
+    g.last[stream] = std::max(g.last[stream], b_.number[task]);
+  }
 
   bool apart(const Group& a, const Group& b) const {
     return (!a.returned && done(a, b.first)) || (!b.returned && done(b, a.first));
@@ -97,7 +101,9 @@ class Placer {
   void assign() {
     std::vector<BufferId> order;
     for (BufferId i = 0; i < groups_.size(); ++i)
-      if (arena(i) && b_.root[i] == i && group_of_[i] == i && groups_[i].bytes > 0 && groups_[i].first != kNone) order.push_back(i);
+      if (arena(i) && b_.root[i] == i && group_of_[i] == i && groups_[i].bytes > 0 &&
+          groups_[i].first != kNone)
+        order.push_back(i);
     std::sort(order.begin(), order.end(), [&](BufferId a, BufferId b) {
       return groups_[a].bytes != groups_[b].bytes ? groups_[a].bytes > groups_[b].bytes : a < b;
     });
@@ -117,9 +123,10 @@ class Placer {
       }
       g.offset = best_gap == ~uint64_t{0} ? end : best;
       b_.out.arena_bytes = std::max(b_.out.arena_bytes, g.offset + bytes);
-      placed.insert(std::upper_bound(placed.begin(), placed.end(), id,
-                                     [&](BufferId a, BufferId b) { return groups_[a].offset < groups_[b].offset; }),
-                    id);
+      placed.insert(
+          std::upper_bound(placed.begin(), placed.end(), id,
+                           [&](BufferId a, BufferId b) { return groups_[a].offset < groups_[b].offset; }),
+          id);
     }
   }
 

@@ -1,13 +1,13 @@
 // ordering — events where data flows from one stream to another
 //
-// Tasks of one stream run in the order of the program. A task that needs what a task of another stream wrote, or that
-// overwrites a state another stream still reads, waits for an event recorded right behind that task, unless the events
-// in the program order the two already.
+// Tasks of one stream run in the order of the program. A task that needs what a task of another stream wrote,
+// or that overwrites a state another stream still reads, waits for an event recorded right behind that task,
+// unless the events in the program order the two already.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "compiler/schedule/build.h"
 
@@ -38,7 +38,8 @@ class Order {
       } else if (item.kind == Step::Kind::Wait) {
         if (!recorded[item.index]) {
           good = false;
-          b_.diags.report(b_.span(item.loc), diag::Id::WaitBeforeRecord, short_name(b_.out.events[item.index]))
+          b_.diags
+              .report(b_.span(item.loc), diag::Id::WaitBeforeRecord, short_name(b_.out.events[item.index]))
               .help("record the event on the other stream first");
           continue;
         }
@@ -52,7 +53,8 @@ class Order {
           if (missing) {
             if (b_.events_are_explicit) good = false, missing_edge(before, item.index);
             b_.out.events.push_back(fresh_name(before));
-            records.emplace(behind[before], Step{Step::Kind::Record, kNone, it->second, b_.out.tasks[before].stream});
+            records.emplace(behind[before],
+                            Step{Step::Kind::Record, kNone, it->second, b_.out.tasks[before].stream});
           }
           join(now, done_[before]);
           steps.push_back({Step::Kind::Wait, kNone, it->second, t.stream});
@@ -78,13 +80,21 @@ class Order {
     const Task& to = b_.out.tasks[after];
     const auto stream = [&](const Task& t) { return b_.out.streams[t.stream]; };
     const bool state = std::any_of(to.in.begin(), to.in.end(), [&](BufferId b) {
-      return b != kNone && b_.out.buffers[b].storage == Storage::State && (writes_state(from) || writes_state(to)) &&
-             std::any_of(from.in.begin(), from.in.end(), [&](BufferId f) { return f != kNone && b_.out.buffers[f].storage == Storage::State && b_.out.buffers[f].path == b_.out.buffers[b].path; });
+      return b != kNone && b_.out.buffers[b].storage == Storage::State &&
+             (writes_state(from) || writes_state(to)) &&
+             std::any_of(from.in.begin(), from.in.end(), [&](BufferId f) {
+               return f != kNone && b_.out.buffers[f].storage == Storage::State &&
+                      b_.out.buffers[f].path == b_.out.buffers[b].path;
+             });
     });
-    auto report = state ? b_.diags.report(b_.span(to.loc), diag::Id::CrossStreamInplace, info(to.code).name, stream(to), info(from.code).name, stream(from))
-                        : b_.diags.report(b_.span(to.loc), diag::Id::MissingCrossStreamEdge, info(to.code).name, stream(to), info(from.code).name, stream(from));
+    auto report = state ? b_.diags.report(b_.span(to.loc), diag::Id::CrossStreamInplace, info(to.code).name,
+                                          stream(to), info(from.code).name, stream(from))
+                        : b_.diags.report(b_.span(to.loc), diag::Id::MissingCrossStreamEdge,
+                                          info(to.code).name, stream(to), info(from.code).name, stream(from));
     report.note(b_.span(from.loc), state ? "the other use of the state" : "what it needs is made here")
-        .help(fmt::format("declare `event e`, write `record e` behind the op on stream `{}` and `wait e` before the one on stream `{}`; only ge_graph makes events by itself", stream(from), stream(to)));
+        .help(fmt::format("declare `event e`, write `record e` behind the op on stream `{}` and `wait e` "
+                          "before the one on stream `{}`; only ge_graph makes events by itself",
+                          stream(from), stream(to)));
   }
 
   static void join(Clock& into, const Clock& from) {
@@ -147,8 +157,8 @@ class Order {
 
   Build& b_;
   size_t streams_;
-  std::vector<Clock> now_;    // by stream
-  std::vector<Clock> done_;   // by task
+  std::vector<Clock> now_;                // by stream
+  std::vector<Clock> done_;               // by task
   std::map<uint32_t, uint32_t> implied_;  // task -> event recorded behind it
   std::unordered_map<BufferId, Use> arena_;
   std::unordered_map<std::string, Use> states_;

@@ -56,13 +56,15 @@ bool fits(Build& b) {
 
 }  // namespace
 
-std::optional<Schedule> schedule_recording(const Program& program, Recording recording, diag::Engine& diags, const ScheduleOptions& options) {
+std::optional<Schedule> schedule_recording(const Program& program, Recording recording, diag::Engine& diags,
+                                           const ScheduleOptions& options) {
   const Function* function = program.find(recording.graph.function);
   if (function == nullptr) {
     diags.report({}, diag::Id::UnknownName, recording.graph.function);
     return {};
   }
-  Build build{program, program, *function, diags, std::move(recording.graph), false, {}, std::move(recording.root)};
+  Build build{
+      program, program, *function, diags, std::move(recording.graph), false, {}, std::move(recording.root)};
   for (const RecordedItem& item : recording.items)
     build.items.push_back({item.kind, item.index, item.stream, item.loc});
   build.may_reuse = recording.reuse_operands ? reusable(build.out, build.root)

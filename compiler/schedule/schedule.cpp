@@ -1,8 +1,8 @@
 #include "compiler/schedule/schedule.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "compiler/passes/graph_constraints.h"
 #include "compiler/passes/specialise.h"
@@ -12,7 +12,8 @@ namespace skdsl::schedule {
 
 using namespace plan;
 
-std::optional<Schedule> make_schedule(const Program& program, const GraphKey& key, diag::Engine& diags, const ScheduleOptions& options) {
+std::optional<Schedule> make_schedule(const Program& program, const GraphKey& key, diag::Engine& diags,
+                                      const ScheduleOptions& options) {
   const Function* function = program.find(key.function);
   if (function == nullptr) {
     diags.report({}, diag::Id::UnknownName, key.function);

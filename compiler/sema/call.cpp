@@ -285,11 +285,12 @@ bool Elaborator::check_result(Frame& callee, NodeId result_type, NodeId decl, co
                  const Value misfit = misfit_value_;
                  const NodeId type = misfit_type_;
                  std::optional<Type> actual;
-                 if (is_tensor(callee, misfit)) actual = type_of(callee, to_ir(callee, misfit, before.origin));
+                 if (is_tensor(callee, misfit))
+                   actual = type_of(callee, to_ir(callee, misfit, before.origin));
                  const auto sizes = actual ? sizes_for(callee, type, *actual) : std::nullopt;
                  if (told_misfit(callee, type, sizes)) return;
-                 auto r = report(before.origin ? before.origin : a.span(decl), diag::Id::ResultShape, what, found,
-                                 expected);
+                 auto r = report(before.origin ? before.origin : a.span(decl), diag::Id::ResultShape, what,
+                                 found, expected);
                  r.note(a.span(result_type), "declared here");
                  if (!actual) return;
                  note_made(r, producer(callee, misfit));
@@ -399,7 +400,8 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
   const auto params = a.children(a.child(phase, 0));
   std::vector<ValueId> operands;
   // With gears the number of rows is a symbol, so that one function serves every batch.
-  const bool gears = root && built == plan::Phase::Decode && options_.builtins.exe_mode == kCaptureMode && has_gears(a, phase);
+  const bool gears = root && built == plan::Phase::Decode && options_.builtins.exe_mode == kCaptureMode &&
+                     has_gears(a, phase);
   const size_t step_fields = phase_step_fields(built);
   std::vector<std::pair<std::string, Type>> fields;  // the parameters of the function, one for each operand
   std::vector<std::pair<std::string, std::string>> fixed;
@@ -418,7 +420,8 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
       Type type = type_of(f, id);
       const NodeId declared = a.child(params[i], 0);
       if (gears && type.is_tensor() && type.rank() > 0 && a.kind(declared) == Kind::TypeTensor &&
-          !a.children(declared).empty() && a.kind(a.child(declared, 0)) == Kind::Name && is_symbol_name(a.text(a.child(declared, 0))))
+          !a.children(declared).empty() && a.kind(a.child(declared, 0)) == Kind::Name &&
+          is_symbol_name(a.text(a.child(declared, 0))))
         type.dims[0] = Dim::symbol(program_.symbol(a.text(a.child(declared, 0))));
       add(id, param_name, std::move(type));
     };
@@ -435,15 +438,16 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
       tensor(id);
     } else if (v.is(Value::Kind::Step)) {
       if (v.items.size() > step_fields) v.items.edit().resize(step_fields);
-      const Dim rows = fields.empty() || fields[0].second.rank() == 0 ? Dim::symbol(program_.symbol("T")) : fields[0].second.dims[0];
+      const Dim rows = fields.empty() || fields[0].second.rank() == 0 ? Dim::symbol(program_.symbol("T"))
+                                                                      : fields[0].second.dims[0];
       std::optional<Dim> first_rows;
-      if (!operands.empty() && type_of(f, operands[0]).rank() > 0) first_rows = type_of(f, operands[0]).dims[0];
+      if (!operands.empty() && type_of(f, operands[0]).rank() > 0)
+        first_rows = type_of(f, operands[0]).dims[0];
       for (size_t k = 0; k < v.items.size(); ++k) {
         const StepField& field = kStepFields[k];
         Type type = type_of(f, v.items[k].id);
         // One row for each request: T and B are the same symbol.
-        const bool per_row =
-            field.per_row || (type.is_tensor() && first_rows && type.dims[0] == *first_rows);
+        const bool per_row = field.per_row || (type.is_tensor() && first_rows && type.dims[0] == *first_rows);
         if (gears && type.is_tensor()) type.dims[0] = per_row ? rows : Dim::symbol(program_.symbol("B"));
         add(v.items[k].id, param_name + "." + std::string(field.name), std::move(type));
       }
@@ -487,7 +491,8 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
     bool ok = true;
     for (size_t i = 0; i < params.size(); ++i) {
       auto& arg = (*matched)[i];
-      if (arg && arg->value.is(Value::Kind::Ir)) arg->value = add_param(arg->value.origin ? arg->value.origin : arg->span);
+      if (arg && arg->value.is(Value::Kind::Ir))
+        arg->value = add_param(arg->value.origin ? arg->value.origin : arg->span);
       if (arg && arg->value.is(Value::Kind::Step))
         for (Value& field : arg->value.items.edit()) field = add_param(arg->span);
       ok &= bind_param(inner, params[i], arg, at, what, false);
@@ -510,7 +515,8 @@ Value Elaborator::call_instance(Frame& f, Instance* callee, NodeId phase, std::v
     std::unordered_map<plan::SymbolId, Dim> sizes;
     for (size_t i = 0; i < fields.size(); ++i)
       if (const Type& type = fields[i].second; type.is_tensor() && type.rank() > 0)
-        if (const auto symbol = type.dims[0].as_symbol()) sizes.emplace(*symbol, type_of(f, operands[i]).dims[0]);
+        if (const auto symbol = type.dims[0].as_symbol())
+          sizes.emplace(*symbol, type_of(f, operands[i]).dims[0]);
     for (Type& type : result_types)
       for (Dim& d : type.dims)
         d = d.substitute([&](plan::SymbolId symbol) {

@@ -104,9 +104,11 @@ void Elaborator::check_settings() {
       }
       continue;
     }
-    // Keys of the run config are checked before; of its custom_params the well-known ones need no declaration.
+    // Keys of the run config are checked before; of its custom_params the well-known ones need no
+    // declaration.
     if (config::find_run_setting(s.key)) continue;
-    if (!s.section.empty() && (s.section != "custom_params" || config::find_run_key(s.section, s.key))) continue;
+    if (!s.section.empty() && (s.section != "custom_params" || config::find_run_key(s.section, s.key)))
+      continue;
     if (dot != std::string::npos && config::find_run_key("custom_params", s.key.substr(0, dot))) continue;
     if (options_.settings.lenient && s.layer == config::Layer::RunYaml) {
       report(s.key_span, diag::Id::RunUnknownIgnored, s.key, "the model file's config");

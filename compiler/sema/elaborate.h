@@ -46,7 +46,8 @@ std::optional<Elaborated> elaborate(const Modules& modules, const Options& optio
 
 /// The folder that the model names in `default_weights`, found without elaborating; "" when there is none.
 std::string default_weights_of(const Modules& modules);
-/// Whether the main file's `config` has a key, a dict or group of which it is a member, or a group of this name.
+/// Whether the main file's `config` has a key, a dict or group of which it is a member, or a group of this
+/// name.
 bool declares_config(const Modules& modules, std::string_view key);
 /// The most requests that a `Step(…)` of the script has; 0 without one. Scripts get cache blocks for as many.
 int64_t script_requests(const Modules& modules);

@@ -233,15 +233,17 @@ class Elaborator {
   ast::NodeId phase_node(const Instance& instance, std::string_view word) const;
 
   // ---- explain.cpp: what a call that failed was most likely meant to be
-  /// Tries the call with arguments swapped, left out or replaced, and with the layers that take part made with
-  /// swapped arguments; what works becomes the fix of the report number `first`. `works` says whether the call
-  /// is right with other arguments or another callee.
+  /// Tries the call with arguments swapped, left out or replaced, and with the layers that take part made
+  /// with swapped arguments; what works becomes the fix of the report number `first`. `works` says whether
+  /// the call is right with other arguments or another callee.
   using Works = std::function<bool(const std::vector<CallArg>&, Instance* callee)>;
   void explain_call(Frame& f, Span call, const std::vector<CallArg>& args, Instance* callee, size_t first,
                     const Works& works);
-  bool explain_values(Frame& f, Span call, const std::vector<CallArg>& args, size_t first, const Works& works);
+  bool explain_values(Frame& f, Span call, const std::vector<CallArg>& args, size_t first,
+                      const Works& works);
   bool explain_order(const std::vector<CallArg>& args, size_t first, const Works& works);
-  bool explain_layers(Frame& f, const std::vector<CallArg>& args, Instance* callee, size_t first, const Works& works);
+  bool explain_layers(Frame& f, const std::vector<CallArg>& args, Instance* callee, size_t first,
+                      const Works& works);
   /// Whether something can be done without a report; leaves the budget as it was.
   bool quietly(const std::function<bool()>& what);
   /// The layer whose call made a value, or null.
@@ -262,7 +264,8 @@ class Elaborator {
   // ---- suggest.cpp: which name was meant
   /// Adds "did you mean `near`?" with its edit to a report about `written`, and where `near` is defined; when
   /// only the definition can be wrong, the edit is there.
-  void suggest(diag::Engine::Builder& r, uint32_t module, Span at, std::string_view written, const std::string& near);
+  void suggest(diag::Engine::Builder& r, uint32_t module, Span at, std::string_view written,
+               const std::string& near);
   /// The same for a parameter that neither a call nor the configuration gives.
   void suggest_key(diag::Engine::Builder& r, uint32_t module, ast::NodeId param);
   /// Whether an unknown name has been reported with an edit for all its uses.
@@ -288,7 +291,7 @@ class Elaborator {
   std::deque<Instance> instances_;
   std::unordered_map<std::string, plan::Type> weight_types_;  // weights and consts
   std::unordered_map<std::string, plan::Type> state_types_;
-  const Line* line_ = nullptr;        // of a session
+  const Line* line_ = nullptr;  // of a session
   ElaboratedLine* line_out_ = nullptr;
   bool decode_only_ = false;
   std::set<std::string> rebound_states_;
@@ -318,7 +321,7 @@ class Elaborator {
   std::map<std::string, Instance*, std::less<>> by_path_;
   ast::NodeId misfit_type_ = 0;  // what unify compared when it failed last
   Value misfit_value_;
-  std::map<std::string, Span, std::less<>> declared_at_;  // the types of weights, consts and states
+  std::map<std::string, Span, std::less<>> declared_at_;         // the types of weights, consts and states
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> told_ops_;  // places of operators that did not fit
   std::set<std::pair<std::pair<uint32_t, ast::NodeId>, std::vector<std::string>>> told_types_;
   int trials_ = 0;  // of explain_call

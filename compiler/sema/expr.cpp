@@ -244,13 +244,13 @@ Value Elaborator::eval_member(Frame& f, NodeId node) {
   if (name == #field) return base.items[index]; \
   ++index;                                      \
   names.emplace_back(#field);
-#define SK_STEP_LIST(field, of)                                        \
+#define SK_STEP_LIST(field, of)                                              \
   if (name == #field && index < base.items.size()) return base.items[index]; \
-  ++index;                                                             \
-  if (name == #field) {                                                \
-    report(a.name_span(node), diag::Id::ListFieldOutsideCapture, name) \
-        .help("read `step." #of "`, an i32[B] tensor");                \
-    return {};                                                         \
+  ++index;                                                                   \
+  if (name == #field) {                                                      \
+    report(a.name_span(node), diag::Id::ListFieldOutsideCapture, name)       \
+        .help("read `step." #of "`, an i32[B] tensor");                      \
+    return {};                                                               \
   }
 #include "runtime/plan/step_fields.def"
 #undef SK_STEP_FIELD

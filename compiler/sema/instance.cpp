@@ -435,9 +435,10 @@ Value Elaborator::construct(Frame& f, Instance* self, NodeId expr, NodeId from, 
       const size_t before = diags_.all().size();
       v.instance = instantiate(f, callee->decl, args, join_path(self->path, name), prefix, a.span(expr));
       if (diags_.all().size() > before && !diags_.quiet())
-        explain_call(f, a.span(expr), args, nullptr, before, [&](const std::vector<CallArg>& others, Instance*) {
-          return instantiate(f, callee->decl, others, "?", prefix, a.span(expr)) != nullptr;
-        });
+        explain_call(f, a.span(expr), args, nullptr, before,
+                     [&](const std::vector<CallArg>& others, Instance*) {
+                       return instantiate(f, callee->decl, others, "?", prefix, a.span(expr)) != nullptr;
+                     });
       return v.instance ? v : Value{};
     }
     default:

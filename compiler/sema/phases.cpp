@@ -302,7 +302,8 @@ bool declares_config(const Modules& modules, std::string_view key) {
   if (!m.config) return false;
   const size_t dot = key.find('.');
   for (const NodeId n : m.ast.children(m.config)) {
-    if (m.ast.kind(n) == Kind::ConfigEntry && (m.ast.text(n) == key || m.ast.text(n) == key.substr(0, dot))) return true;
+    if (m.ast.kind(n) == Kind::ConfigEntry && (m.ast.text(n) == key || m.ast.text(n) == key.substr(0, dot)))
+      return true;
     if (m.ast.kind(n) == Kind::ConfigGroup && m.ast.text(n) == key.substr(0, dot)) return true;
   }
   return false;

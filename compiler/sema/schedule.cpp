@@ -120,18 +120,24 @@ void Elaborator::exec_scoped(Frame& f, NodeId node) {
       superkernel::Options checked;
       if (auto good = superkernel::add_option(checked, name, text_of(v)); !good) {
         const bool key = superkernel::find_option(name) == superkernel::Option::kCount;
-        auto r = report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption, good.error().message);
+        auto r = report(key ? a.name_span(o) : a.span(a.child(o, 0)), diag::Id::SuperKernelOption,
+                        good.error().message);
         r.help(good.error().help);
         std::vector<std::string> keys;
         for (int k = 0; k < static_cast<int>(superkernel::Option::kCount); ++k)
           keys.emplace_back(superkernel::row(static_cast<superkernel::Option>(k)).key);
-        if (const std::string near = key ? diag::nearest(name, keys) : ""; !near.empty()) r.fix(a.name_span(o), near);
+        if (const std::string near = key ? diag::nearest(name, keys) : ""; !near.empty())
+          r.fix(a.name_span(o), near);
         // A value that the option does not have gives way to its default.
         superkernel::Options trial;
         if (const auto known = superkernel::find_option(name); known != superkernel::Option::kCount)
-          if (const std::string_view text = superkernel::row(known).default_text; superkernel::add_option(trial, name, text))
+          if (const std::string_view text = superkernel::row(known).default_text;
+              superkernel::add_option(trial, name, text))
             r.help(fmt::format("its default is `{}`", text))
-                .fix(a.span(a.child(o, 0)), v.is(Value::Kind::Str) && !std::isdigit(static_cast<unsigned char>(text[0])) ? fmt::format("\"{}\"", text) : std::string(text));
+                .fix(a.span(a.child(o, 0)),
+                     v.is(Value::Kind::Str) && !std::isdigit(static_cast<unsigned char>(text[0]))
+                         ? fmt::format("\"{}\"", text)
+                         : std::string(text));
         ok = false;
         continue;
       }
@@ -189,7 +195,8 @@ void Elaborator::exec_prefetch(Frame& f, NodeId node) {
   if (max) {
     const auto n = constant_int(eval(f, max), a.span(max), "`max` of a prefetch");
     if (n && *n <= 0)
-      report(a.span(max), diag::Id::PrefetchSize, *n).help("write how much is pulled at most, such as `max 18MiB`, or leave `max` out");
+      report(a.span(max), diag::Id::PrefetchSize, *n)
+          .help("write how much is pulled at most, such as `max 18MiB`, or leave `max` out");
     if (!n || *n <= 0) return;
     bytes = *n;
   }

@@ -29,7 +29,8 @@ std::optional<DType> Elaborator::dtype_named(Frame& f, NodeId type) {
   if (f.self)
     for (const auto& [member, value] : f.self->members)
       if (value.is(Value::Kind::DType)) names.push_back(member);
-  for (const char* other : {"act", "int", "float", "bool", "str", "dict", "dtype", "Step"}) names.emplace_back(other);
+  for (const char* other : {"act", "int", "float", "bool", "str", "dict", "dtype", "Step"})
+    names.emplace_back(other);
   for (const DTypeName& n : kDTypeNames) names.emplace_back(n.skdsl);
   const std::string near = diag::nearest(word, names);
   // The name span of a type with sizes is its first word.

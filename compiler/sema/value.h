@@ -26,8 +26,8 @@ struct NodeRef {
 
 struct Value;
 
-/// The elements of a list, a tuple, a dict or a step. Values are copied at every turn, so copies share them until one is
-/// changed.
+/// The elements of a list, a tuple, a dict or a step. Values are copied at every turn, so copies share them
+/// until one is changed.
 class Items {
  public:
   Items() = default;
@@ -142,8 +142,10 @@ inline const std::vector<Value>& Items::all() const {
   return values_ ? *values_ : kNone;
 }
 inline std::vector<Value>& Items::edit() {
-  if (!values_) values_ = std::make_shared<std::vector<Value>>();
-  else if (values_.use_count() > 1) values_ = std::make_shared<std::vector<Value>>(*values_);
+  if (!values_)
+    values_ = std::make_shared<std::vector<Value>>();
+  else if (values_.use_count() > 1)
+    values_ = std::make_shared<std::vector<Value>>(*values_);
   return *values_;
 }
 inline size_t Items::size() const { return all().size(); }

@@ -98,7 +98,7 @@ Overlay::~Overlay() {
 
 Expected<uint32_t> Sources::read(const std::string& path) {
   if (auto text = overlaid(path)) return add(path, std::move(*text));
-  struct stat info {};
+  struct stat info{};
   if (path.find('\0') != std::string::npos) return fail_environment("a file name holds a NUL byte");
   if (::stat(path.c_str(), &info) != 0) {
     return fail_environment(fmt::format("cannot read `{}`: {}", path, std::strerror(errno)));

@@ -1,8 +1,8 @@
 #include "compiler/superkernel/case.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace skdsl::superkernel {
 
@@ -32,15 +32,23 @@ class Reader {
       const std::string type = text(item, "type", "");
       const auto known = plan::find_kernel_type(type);
       if (!known && !wrong_)
-        wrong_ = Error{ErrorKind::Input, fmt::format("{}{}`type` is `{}`, expected AIV, AIC, MIX_AIV_1_0, MIX_AIC_1_0, MIX_AIC_1_1 or MIX_AIC_1_2", where(), at_, type), {}};
+        wrong_ = Error{
+            ErrorKind::Input,
+            fmt::format(
+                "{}{}`type` is `{}`, expected AIV, AIC, MIX_AIV_1_0, MIX_AIC_1_0, MIX_AIC_1_1 or MIX_AIC_1_2",
+                where(), at_, type),
+            {}};
       k.type = known.value_or(KernelType::Aiv);
       k.stream = number(item, "stream", 0);
-      k.block_dim = item.find("block_dim") != nullptr ? number(item, "block_dim", 1) : number(item, "block_dim_in_json", 1);
+      k.block_dim = item.find("block_dim") != nullptr ? number(item, "block_dim", 1)
+                                                      : number(item, "block_dim_in_json", 1);
       k.params = number(item, "params", 0);
       k.code_bytes = number(item, "code_bytes", 0);
       const std::string task = text(item, "task", "normal");
       if (task != "normal" && task != "dynamic" && !wrong_)
-        wrong_ = Error{ErrorKind::Input, fmt::format("{}{}`task` is `{}`, expected normal or dynamic", where(), at_, task), {}};
+        wrong_ = Error{ErrorKind::Input,
+                       fmt::format("{}{}`task` is `{}`, expected normal or dynamic", where(), at_, task),
+                       {}};
       k.dynamic = task == "dynamic";
       k.sync_all = flag(item, "uses_sync_all");
       k.early_start_set = flag(item, "early_start_set");
@@ -52,7 +60,8 @@ class Reader {
       k.send_events = numbers(item, "send_events");
       k.recv_events = numbers(item, "recv_events");
       k.task = static_cast<uint32_t>(out.size());
-      if (k.block_dim == 0 && !wrong_) wrong_ = Error{ErrorKind::Input, fmt::format("{}{}a kernel has at least 1 block", where(), at_), {}};
+      if (k.block_dim == 0 && !wrong_)
+        wrong_ = Error{ErrorKind::Input, fmt::format("{}{}a kernel has at least 1 block", where(), at_), {}};
       if (wrong_) return tl::unexpected(*wrong_);
       out.push_back(std::move(k));
     }
@@ -69,10 +78,14 @@ class Reader {
  private:
   std::string where() const { return where_ + ": "; }
   tl::unexpected<Error> bad(const std::string& what, const Json* seen, std::string_view expected) const {
-    return fail(fmt::format("{}{} is {}, expected {}", where(), what, seen == nullptr ? "missing" : seen->kind(), expected));
+    return fail(fmt::format("{}{} is {}, expected {}", where(), what,
+                            seen == nullptr ? "missing" : seen->kind(), expected));
   }
   void note(std::string_view key, const Json& seen, std::string_view expected) {
-    if (!wrong_) wrong_ = Error{ErrorKind::Input, fmt::format("{}{}`{}` is {}, expected {}", where(), at_, key, seen.kind(), expected), {}};
+    if (!wrong_)
+      wrong_ = Error{ErrorKind::Input,
+                     fmt::format("{}{}`{}` is {}, expected {}", where(), at_, key, seen.kind(), expected),
+                     {}};
   }
   std::string text(const Json& o, std::string_view key, std::string otherwise) {
     const Json* v = o.find(key);
@@ -136,7 +149,8 @@ Json does_json(uint32_t config, Side side) {
 }
 
 bool event_step(SkStep::Kind k) {
-  return k == SkStep::Kind::NotifyEvent || k == SkStep::Kind::WaitEvent || k == SkStep::Kind::ClearEventSlot || k == SkStep::Kind::DynamicRelease;
+  return k == SkStep::Kind::NotifyEvent || k == SkStep::Kind::WaitEvent ||
+         k == SkStep::Kind::ClearEventSlot || k == SkStep::Kind::DynamicRelease;
 }
 
 }  // namespace
@@ -146,34 +160,59 @@ Json step_json(const SkStep& step, Side side, const std::vector<std::string>& id
   out.set("side", plan::name(side));
   out.set("step", plan::row(step.kind).word);
   for (const StepField f : plan::row(step.kind).fields) switch (f) {
-      case StepField::Of: out.set("of", ids[step.of]); break;
-      case StepField::Units: out.set("units_2k", step.units); break;
-      case StepField::Guard: out.set("guard", guard_json(step.guard, "lt")); break;
-      case StepField::Copies: out.set("copies", step.copies); break;
-      case StepField::ParamSlot: out.set("param_slot", step.slot); break;
+      case StepField::Of:
+        out.set("of", ids[step.of]);
+        break;
+      case StepField::Units:
+        out.set("units_2k", step.units);
+        break;
+      case StepField::Guard:
+        out.set("guard", guard_json(step.guard, "lt"));
+        break;
+      case StepField::Copies:
+        out.set("copies", step.copies);
+        break;
+      case StepField::ParamSlot:
+        out.set("param_slot", step.slot);
+        break;
       case StepField::Feeds:
         if (!step.feeds) break;
         out.set("then", "publish_feed_end");
         out.set("otherwise", "join_feed_syncs_until_end");
         break;
-      case StepField::Scope: out.set("scope", plan::name(step.scope)); break;
-      case StepField::Via:
-        if (step.via_sync_all) out.set("via", "SyncAll<true>");
-        else if (step.scope == plan::SyncScope::AllAic && !step.drains_stores) out.set("drain", "PIPE_FIX");
-        else if (step.scope != plan::SyncScope::AllMix) out.set("drain", "PIPE_MTE3");
+      case StepField::Scope:
+        out.set("scope", plan::name(step.scope));
         break;
-      case StepField::Direction: out.set("dir", direction(step.to_vector)); break;
-      case StepField::Flag: out.set("flag", plan::name(step.scope)); break;
+      case StepField::Via:
+        if (step.via_sync_all)
+          out.set("via", "SyncAll<true>");
+        else if (step.scope == plan::SyncScope::AllAic && !step.drains_stores)
+          out.set("drain", "PIPE_FIX");
+        else if (step.scope != plan::SyncScope::AllMix)
+          out.set("drain", "PIPE_MTE3");
+        break;
+      case StepField::Direction:
+        out.set("dir", direction(step.to_vector));
+        break;
+      case StepField::Flag:
+        out.set("flag", plan::name(step.scope));
+        break;
       case StepField::OnlyIf:
         if (step.idle_only) out.set("only_if", guard_json(*step.idle_only, ">="));
         break;
       case StepField::Config:
         out.set("config", step.config);
-        if (step.kind == SkStep::Kind::EarlyStartPair) out.set("pair", fmt::format("{}->{}", kKinds[step.config >> 2], kKinds[step.config & 3]));
-        else out.set("does", does_json(step.config, side));
+        if (step.kind == SkStep::Kind::EarlyStartPair)
+          out.set("pair", fmt::format("{}->{}", kKinds[step.config >> 2], kKinds[step.config & 3]));
+        else
+          out.set("does", does_json(step.config, side));
         break;
-      case StepField::Event: out.set("event", step.event); break;
-      case StepField::Enabled: out.set("enabled", step.enabled); break;
+      case StepField::Event:
+        out.set("event", step.event);
+        break;
+      case StepField::Enabled:
+        out.set("enabled", step.enabled);
+        break;
       case StepField::Offset:
         if (step.enabled) out.set("config_byte_offset", step.offset);
         break;
@@ -189,10 +228,18 @@ Json step_json(const SkStep& step, Side side, const std::vector<std::string>& id
         out.set("lock_slot", step.slot);
         if (step.kind == SkStep::Kind::DynamicSelect) out.set("spin", "every core until lock==1");
         break;
-      case StepField::Why: out.set("why", kWhy[static_cast<size_t>(step.why)]); break;
-      case StepField::What: out.set("what", kWhat[static_cast<size_t>(step.what)]); break;
-      case StepField::Id: out.set("id", step.id); break;
-      case StepField::Edge: out.set("edge", step.begin ? "begin" : "end"); break;
+      case StepField::Why:
+        out.set("why", kWhy[static_cast<size_t>(step.why)]);
+        break;
+      case StepField::What:
+        out.set("what", kWhat[static_cast<size_t>(step.what)]);
+        break;
+      case StepField::Id:
+        out.set("id", step.id);
+        break;
+      case StepField::Edge:
+        out.set("edge", step.begin ? "begin" : "end");
+        break;
     }
   if (event_step(step.kind)) out.set("by", "block0");
   return out;
@@ -230,7 +277,8 @@ Json properties_json(const plan::SuperKernel& kernel, const std::vector<std::str
   out.set("all_mix_barriers_match_on_both_sides", seen.all_mix_matches);
   out.set("every_dependency_enforced", decided ? Json(seen.unenforced.empty()) : Json());
   Json open(Json::Array{});
-  for (const plan::SkDependency& d : seen.unenforced) open.push(Json(Json::Array{ids[d.before], ids[d.after]}));
+  for (const plan::SkDependency& d : seen.unenforced)
+    open.push(Json(Json::Array{ids[d.before], ids[d.after]}));
   out.set("unenforced_dependencies", std::move(open));
   Json waits(Json::Array{});
   for (const auto& [k, event] : seen.waits_not_emitted) {
@@ -255,7 +303,8 @@ Expected<Json> run_case(const Json& record, const std::string& where, const Plat
     }
     return out;
   }
-  if (!record.is_object()) return fail(fmt::format("{}: a record is {}, expected an object", where, record.kind()));
+  if (!record.is_object())
+    return fail(fmt::format("{}: a record is {}, expected an object", where, record.kind()));
   Reader reader(record, where);
   const auto text = reader.options();
   if (!text) return tl::unexpected(text.error());
@@ -303,8 +352,9 @@ Expected<Json> run_case(const Json& record, const std::string& where, const Plat
   std::vector<std::string> warnings = options->warnings;
   warnings.insert(warnings.end(), result->warnings.begin(), result->warnings.end());
   for (const uint32_t k : result->hangs)
-    warnings.push_back(fmt::format("`{}` synchronises {} blocks inside a super kernel of {}; without feed-sync-all=1 it never ends", ids[k],
-                                   sk.kernels[k].block_dim, sk.block_dim));
+    warnings.push_back(fmt::format(
+        "`{}` synchronises {} blocks inside a super kernel of {}; without feed-sync-all=1 it never ends",
+        ids[k], sk.kernels[k].block_dim, sk.block_dim));
   texts("warnings", warnings);
   texts("deviations", result->deviations);
   return out;

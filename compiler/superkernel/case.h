@@ -5,9 +5,10 @@
 
 namespace skdsl::superkernel {
 
-/// One record, or a list of records, as read from `where`. Only `options_string` and the inputs of `sub_kernels` are
-/// read. Gives {"superkernel", "schedule", "mode", "properties"} for each, {"error": {"option", "message"}} for one that
-/// must be refused; an error here means that the record itself is malformed.
+/// One record, or a list of records, as read from `where`. Only `options_string` and the inputs of
+/// `sub_kernels` are read. Gives {"superkernel", "schedule", "mode", "properties"} for each, {"error":
+/// {"option", "message"}} for one that must be refused; an error here means that the record itself is
+/// malformed.
 Expected<Json> run_case(const Json& record, const std::string& where, const Platform& platform);
 
 /// A step with its side, in the tokens of the conformance records; `ids` name the kernels.

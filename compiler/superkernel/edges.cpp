@@ -18,12 +18,19 @@ std::vector<Flag> reduce_flags(std::vector<Flag> flags) {
   const auto keep = [&](auto&& redundant) {
     const std::vector<Flag> before = flags;
     std::erase_if(flags, [&](const Flag& f) {
-      return std::any_of(before.begin(), before.end(), [&](const Flag& o) { return o.to_vector == f.to_vector && redundant(f, o); });
+      return std::any_of(before.begin(), before.end(),
+                         [&](const Flag& o) { return o.to_vector == f.to_vector && redundant(f, o); });
     });
   };
-  keep([](const Flag& f, const Flag& o) { return o.to < f.to && o.from > f.from; });     // crossed: o arrives earlier and left later
-  keep([](const Flag& f, const Flag& o) { return o.from == f.from && o.to < f.to; });    // several sends: the earliest receiver
-  keep([](const Flag& f, const Flag& o) { return o.to == f.to && o.from > f.from; });    // several receives: the latest sender
+  keep([](const Flag& f, const Flag& o) {
+    return o.to < f.to && o.from > f.from;
+  });  // crossed: o arrives earlier and left later
+  keep([](const Flag& f, const Flag& o) {
+    return o.from == f.from && o.to < f.to;
+  });  // several sends: the earliest receiver
+  keep([](const Flag& f, const Flag& o) {
+    return o.to == f.to && o.from > f.from;
+  });  // several receives: the latest sender
   return flags;
 }
 

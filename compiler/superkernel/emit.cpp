@@ -16,10 +16,12 @@ void Emitter::clear_workspace(Side s) {
   if (!options_.on(Option::FeedSyncAll)) return;
   const bool cube_only = !launched(Side::Aiv);
   if (s == Side::Aic && !cube_only) return flag(s, SkStep::Kind::Await, false);
-  // Half of the workspace is one vector core's share in each group; the mailboxes must be inside whatever is cleared.
+  // Half of the workspace is one vector core's share in each group; the mailboxes must be inside whatever is
+  // cleared.
   const uint64_t cores = sk_.feed_workspace_bytes / (sk_.type == KernelType::MixAic12 ? 2 : 1);
   const uint64_t mailboxes = (count() * 128 + 511) / 512 * 512;
-  emit(s, SkStep::Kind::ZeroFeedWorkspace).bytes = std::min(sk_.feed_workspace_bytes, std::max(cores, mailboxes));
+  emit(s, SkStep::Kind::ZeroFeedWorkspace).bytes =
+      std::min(sk_.feed_workspace_bytes, std::max(cores, mailboxes));
   emit(s, SkStep::Kind::PipeBarrier);
   sync(s, plan::scope_of(s));
   if (launched(Side::Aic) && launched(Side::Aiv)) flag(s, SkStep::Kind::Signal, false);
@@ -37,13 +39,15 @@ void Emitter::close(Side s) {
   for (size_t k = 0; k < count(); ++k) {
     if (event_side(k) != s) continue;
     for (const auto& [event, slot] : plan::external_events(sk_, k).wait)
-      emit(s, SkStep::Kind::ClearEventSlot).slot = out_.param_slots[k] + kernels_[k].params + (kernels_[k].dynamic ? 3 : 0) + slot;
+      emit(s, SkStep::Kind::ClearEventSlot).slot =
+          out_.param_slots[k] + kernels_[k].params + (kernels_[k].dynamic ? 3 : 0) + slot;
   }
   profile(s, SkStep::What::SuperKernel, 0, false);
 }
 
 void Emitter::preload(Side s, size_t k) {
-  if (options_.text(Option::PreloadCode) != "per-func" || k >= count() || kernels_[k].dynamic || !has(k, s)) return;
+  if (options_.text(Option::PreloadCode) != "per-func" || k >= count() || kernels_[k].dynamic || !has(k, s))
+    return;
   SkStep& step = emit(s, SkStep::Kind::Preload);
   step.of = static_cast<uint32_t>(k);
   step.units = preload_units(kernels_[k].code_bytes);
@@ -81,9 +85,11 @@ void Emitter::feed(Side s, size_t k) {
 void Emitter::call(Side s, size_t k) {
   const SubKernel& kernel = kernels_[k];
   if (!joins(k, s)) return;
-  const bool before = kernel.dcci_before && !kernel.dcci_disable, after = kernel.dcci_after && !kernel.dcci_disable;
+  const bool before = kernel.dcci_before && !kernel.dcci_disable,
+             after = kernel.dcci_after && !kernel.dcci_disable;
   if (before) emit(s, SkStep::Kind::DcciAll).why = SkStep::Dcci::Before;
-  const bool fed = options_.on(Option::FeedSyncAll) && needs_feed({sk_.type, sk_.block_dim}, kernel.type, kernel.block_dim, kernel.sync_all);
+  const bool fed = options_.on(Option::FeedSyncAll) &&
+                   needs_feed({sk_.type, sk_.block_dim}, kernel.type, kernel.block_dim, kernel.sync_all);
   SkStep& step = emit(s, kernel.dynamic ? SkStep::Kind::DynamicCall : SkStep::Kind::Call);
   step.of = static_cast<uint32_t>(k);
   step.slot = out_.param_slots[k];

@@ -14,7 +14,8 @@ using plan::SyncScope;
 
 class Emitter {
  public:
-  Emitter(const std::vector<SubKernel>& kernels, const Options& options, Result& out) : kernels_(kernels), options_(options), out_(out), sk_(out.kernel) {}
+  Emitter(const std::vector<SubKernel>& kernels, const Options& options, Result& out)
+      : kernels_(kernels), options_(options), out_(out), sk_(out.kernel) {}
 
   void serial();
   void two_stream();
@@ -22,7 +23,8 @@ class Emitter {
  protected:
   bool launched(Side s) const { return plan::runs_on(sk_.type, s); }
   bool has(size_t k, Side s) const { return plan::runs_on(kernels_[k].type, s); }
-  /// In a serial super kernel every launched side follows a tiling sink: its tiling tells on which cores it runs.
+  /// In a serial super kernel every launched side follows a tiling sink: its tiling tells on which cores it
+  /// runs.
   bool joins(size_t k, Side s) const { return has(k, s) || (kernels_[k].dynamic && !sk_.two_stream); }
   size_t count() const { return kernels_.size(); }
   std::vector<SkStep>& steps(Side s) { return sk_.of(s); }
@@ -38,7 +40,9 @@ class Emitter {
   /// The side whose block 0 handles the events of a kernel.
   Side event_side(size_t k) const { return plan::is_cube(kernels_[k].type) ? Side::Aic : Side::Aiv; }
   SyncScope barrier() const {
-    return sk_.type == KernelType::MixAic10 ? SyncScope::AllAic : sk_.type == KernelType::MixAiv10 ? SyncScope::AllAiv : SyncScope::AllMix;
+    return sk_.type == KernelType::MixAic10   ? SyncScope::AllAic
+           : sk_.type == KernelType::MixAiv10 ? SyncScope::AllAiv
+                                              : SyncScope::AllMix;
   }
   void sync(Side s, SyncScope scope, bool via = false) {
     SkStep& step = emit(s, SkStep::Kind::Sync);
@@ -52,9 +56,9 @@ class Emitter {
   void flag(Side s, SkStep::Kind kind, bool to_vector) { emit(s, kind).to_vector = to_vector; }
 
   void profile(Side s, SkStep::What what, uint32_t id, bool begin);
-  void open(Side s);          // entry of a side up to the first kernel
+  void open(Side s);  // entry of a side up to the first kernel
   void clear_workspace(Side s);
-  void close(Side s);         // exit of a side
+  void close(Side s);  // exit of a side
   void preload(Side s, size_t k);
   void select(Side s, size_t k);
   void feed(Side s, size_t k);

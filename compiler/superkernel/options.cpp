@@ -1,9 +1,9 @@
 #include "compiler/superkernel/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
-
-#include <fmt/format.h>
 
 #include "compiler/diag/diag.h"
 #include "compiler/superkernel/words.h"
@@ -13,7 +13,8 @@ namespace skdsl::superkernel {
 namespace {
 
 constexpr OptionRow kRows[] = {
-#define SK_SUPERKERNEL_OPTION(Name, key, kind, values, default_text, text) {key, OptionKind::kind, values, default_text, text},
+#define SK_SUPERKERNEL_OPTION(Name, key, kind, values, default_text, text) \
+  {key, OptionKind::kind, values, default_text, text},
 #include "compiler/superkernel/options.def"
 #undef SK_SUPERKERNEL_OPTION
 };
@@ -31,11 +32,17 @@ tl::expected<void, OptionError> check(const OptionRow& r, std::string_view value
     case OptionKind::Word: {
       const auto words = split(r.values, '|');
       if (std::find(words.begin(), words.end(), value) != words.end()) return {};
-      return refuse(r.key, fmt::format("option `{}` is `{}`, expected {}", r.key, value, fmt::join(words, ", ")), "use one of these values");
+      return refuse(r.key,
+                    fmt::format("option `{}` is `{}`, expected {}", r.key, value, fmt::join(words, ", ")),
+                    "use one of these values");
     }
-    case OptionKind::Number: case OptionKind::PowerOfTwo: {
-      const std::string help = fmt::format("write {}", r.kind == OptionKind::PowerOfTwo ? std::string(r.values) : fmt::format("an integer in {}", r.values));
-      if (!all_digits(value)) return refuse(r.key, fmt::format("option `{}` is `{}`, which is not a number", r.key, value), help);
+    case OptionKind::Number:
+    case OptionKind::PowerOfTwo: {
+      const std::string help = fmt::format("write {}", r.kind == OptionKind::PowerOfTwo
+                                                           ? std::string(r.values)
+                                                           : fmt::format("an integer in {}", r.values));
+      if (!all_digits(value))
+        return refuse(r.key, fmt::format("option `{}` is `{}`, which is not a number", r.key, value), help);
       uint32_t n = 0;
       const auto [end, trouble] = std::from_chars(value.data(), value.data() + value.size(), n);
       bool good = trouble == std::errc{};
@@ -53,7 +60,9 @@ tl::expected<void, OptionError> check(const OptionRow& r, std::string_view value
       if (good) return {};
       return refuse(r.key, fmt::format("option `{}` is {}, expected {}", r.key, value, r.values), help);
     }
-    case OptionKind::List: case OptionKind::Text: return {};
+    case OptionKind::List:
+    case OptionKind::Text:
+      return {};
   }
   return {};
 }
@@ -97,7 +106,8 @@ tl::expected<void, OptionError> add_option(Options& options, std::string_view ke
   key = trim(key);
   value = trim(value);
   if (key.empty() || value.empty())
-    return refuse(key, fmt::format("option `{}={}` lacks its {}", key, value, key.empty() ? "key" : "value"), "write `key=value`");
+    return refuse(key, fmt::format("option `{}={}` lacks its {}", key, value, key.empty() ? "key" : "value"),
+                  "write `key=value`");
   const Option o = find_option(key);
   if (o == Option::kCount) {
     std::vector<std::string> keys;
@@ -106,7 +116,8 @@ tl::expected<void, OptionError> add_option(Options& options, std::string_view ke
     std::replace(spelled.begin(), spelled.end(), '_', '-');
     const std::string nearest = diag::nearest(spelled, keys);
     auto refused = refuse(key, fmt::format("a super kernel has no option `{}`", key),
-                          nearest.empty() ? fmt::format("the options are {}", fmt::join(keys, ", ")) : fmt::format("did you mean `{}`?", nearest));
+                          nearest.empty() ? fmt::format("the options are {}", fmt::join(keys, ", "))
+                                          : fmt::format("did you mean `{}`?", nearest));
     refused.value().nearest = nearest;
     return refused;
   }
@@ -130,7 +141,8 @@ tl::expected<ParsedOptions, OptionError> parse_options(std::string_view text, bo
     }
     std::string key(part.substr(0, equals));
     if (underscores) std::replace(key.begin(), key.end(), '_', '-');
-    if (auto ok = add_option(out.options, key, part.substr(equals + 1)); !ok) return tl::unexpected(ok.error());
+    if (auto ok = add_option(out.options, key, part.substr(equals + 1)); !ok)
+      return tl::unexpected(ok.error());
   }
   return out;
 }
@@ -144,14 +156,22 @@ tl::expected<ParsedOptions, OptionError> parse_sub_kernel_options(std::string_vi
     std::string key(trim(part.substr(0, equals)));
     std::replace(key.begin(), key.end(), '_', '-');
     switch (find_option(key)) {
-      case Option::EarlyStart: case Option::DebugSyncAll:
+      case Option::EarlyStart:
+      case Option::DebugSyncAll:
         if (const auto value = trim(part.substr(equals + 1)); value != "0" && value != "1")
-          return refuse(key, fmt::format("option `{}` is `{}`, expected 0, 1", key, value), "use one of these values");
+          return refuse(key, fmt::format("option `{}` is `{}`, expected 0, 1", key, value),
+                        "use one of these values");
         break;
-      case Option::DcciBefore: case Option::DcciAfter: case Option::DcciDisable: break;
-      default: out.warnings.push_back(fmt::format("option `{}` is skipped", key)); continue;
+      case Option::DcciBefore:
+      case Option::DcciAfter:
+      case Option::DcciDisable:
+        break;
+      default:
+        out.warnings.push_back(fmt::format("option `{}` is skipped", key));
+        continue;
     }
-    if (auto ok = add_option(out.options, key, part.substr(equals + 1)); !ok) return tl::unexpected(ok.error());
+    if (auto ok = add_option(out.options, key, part.substr(equals + 1)); !ok)
+      return tl::unexpected(ok.error());
   }
   return out;
 }

@@ -1,7 +1,7 @@
 // options — the options of a super-kernel scope
 //
-// options.def is the one table of the graph-compile engine's keys; text comes from a scope's parentheses or as one
-// string "key=value:key=value".
+// options.def is the one table of the graph-compile engine's keys; text comes from a scope's parentheses or
+// as one string "key=value:key=value".
 #pragma once
 #include <array>
 #include <cstdint>
@@ -74,8 +74,8 @@ tl::expected<ParsedOptions, OptionError> parse_options(std::string_view text, bo
 /// "Add, , MatMul," → {"Add", "MatMul"}.
 std::vector<std::string> split_list(std::string_view text);
 
-/// What a sub-kernel compile under capture makes of the string: early-start and debug-sync-all (0|1) and the dcci
-/// lists; every other key is skipped (asc-devkit, super_kernel_option_parse.py, aclgraph).
+/// What a sub-kernel compile under capture makes of the string: early-start and debug-sync-all (0|1) and the
+/// dcci lists; every other key is skipped (asc-devkit, super_kernel_option_parse.py, aclgraph).
 tl::expected<ParsedOptions, OptionError> parse_sub_kernel_options(std::string_view text);
 
 }  // namespace skdsl::superkernel

@@ -1,9 +1,9 @@
 #include "compiler/superkernel/report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 #include "compiler/superkernel/case.h"
 #include "compiler/superkernel/segment.h"
@@ -15,14 +15,19 @@ using namespace plan;
 
 namespace {
 
-bool inside_scope(FusionReason r) { return r != FusionReason::Between && r != FusionReason::Cycle && r != FusionReason::Deadlock; }
+bool inside_scope(FusionReason r) {
+  return r != FusionReason::Between && r != FusionReason::Cycle && r != FusionReason::Deadlock;
+}
 
 std::string place(const Program& program, const Loc& loc) {
   if (loc.line == 0) return "?";
-  return loc.file < program.files.size() ? fmt::format("{}:{}", program.files[loc.file], loc.line) : fmt::format("line {}", loc.line);
+  return loc.file < program.files.size() ? fmt::format("{}:{}", program.files[loc.file], loc.line)
+                                         : fmt::format("line {}", loc.line);
 }
 
-std::string plural(size_t n, std::string_view one, std::string_view many) { return fmt::format("{} {}", n, n == 1 ? one : many); }
+std::string plural(size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
 
 std::vector<std::string> ids(const SuperKernel& k) {
   std::vector<std::string> out;
@@ -81,23 +86,29 @@ Report report(const Schedule& schedule) {
 }
 
 std::string summary(const Report& r) {
-  return fmt::format("{}, {}; {} of {} fused; {} a step instead of {}", plural(r.scopes.size(), "scope", "scopes"), plural(r.pieces, "piece", "pieces"),
-                     r.ops_fused, plural(r.ops_in_scopes, "op", "ops"), plural(r.launches, "launch", "launches"), r.kernels);
+  return fmt::format("{}, {}; {} of {} fused; {} a step instead of {}",
+                     plural(r.scopes.size(), "scope", "scopes"), plural(r.pieces, "piece", "pieces"),
+                     r.ops_fused, plural(r.ops_in_scopes, "op", "ops"),
+                     plural(r.launches, "launch", "launches"), r.kernels);
 }
 
-std::string text(const Report& r, const Schedule& schedule, const Program& program, std::string_view scope, bool steps) {
+std::string text(const Report& r, const Schedule& schedule, const Program& program, std::string_view scope,
+                 bool steps) {
   std::string out;
   for (const ScopeReport& s : r.scopes) {
     if (!scope.empty() && s.name != scope) continue;
-    out += fmt::format("\n{}: {}, {} of {} fused\n", s.name, plural(s.pieces.size(), "piece", "pieces"), s.fused, plural(s.ops, "op", "ops"));
+    out += fmt::format("\n{}: {}, {} of {} fused\n", s.name, plural(s.pieces.size(), "piece", "pieces"),
+                       s.fused, plural(s.ops, "op", "ops"));
     for (const uint32_t p : s.pieces) {
       const SuperKernel& k = schedule.superkernels[p];
-      out += fmt::format("  {}\n    {}, task ratio {}, {}, {}{}\n", k.name, name(k.type), task_ratio(k.type), plural(k.block_dim, "block", "blocks"),
-                         k.two_stream ? "two queues side by side" : "one kernel after the other", k.options.empty() ? "" : ", " + k.options);
+      out += fmt::format("  {}\n    {}, task ratio {}, {}, {}{}\n", k.name, name(k.type), task_ratio(k.type),
+                         plural(k.block_dim, "block", "blocks"),
+                         k.two_stream ? "two queues side by side" : "one kernel after the other",
+                         k.options.empty() ? "" : ", " + k.options);
       for (size_t i = 0; i < k.kernels.size(); ++i) {
         const Task& t = schedule.tasks[k.kernels[i].task];
-        out += fmt::format("    k{:<3} {:<28} {:<12} {:>3} blocks  {}  {}\n", i, info(t.code).name, name(k.kernels[i].type), k.kernels[i].block_dim,
-                           place(program, t.loc), t.path);
+        out += fmt::format("    k{:<3} {:<28} {:<12} {:>3} blocks  {}  {}\n", i, info(t.code).name,
+                           name(k.kernels[i].type), k.kernels[i].block_dim, place(program, t.loc), t.path);
       }
       for (const std::string& n : k.notes) out += "    note: " + n + "\n";
       if (steps)
@@ -110,8 +121,9 @@ std::string text(const Report& r, const Schedule& schedule, const Program& progr
     const auto tell = [&](const FusionCut& c, std::string_view what) {
       const Task& t = schedule.tasks[c.task];
       const FusionReasonRow& why = row(c.reason);
-      out += fmt::format("  {}: `{}` at {}{}: {}\n    help: {}\n", what, info(t.code).name, place(program, t.loc), t.path.empty() ? "" : " (" + t.path + ")",
-                         why.reason, remedy(t.code, c.reason));
+      out += fmt::format("  {}: `{}` at {}{}: {}\n    help: {}\n", what, info(t.code).name,
+                         place(program, t.loc), t.path.empty() ? "" : " (" + t.path + ")", why.reason,
+                         remedy(t.code, c.reason));
     };
     for (const FusionCut& c : s.unfused) tell(c, "not fused");
     for (const FusionCut& c : s.cuts) tell(c, "cut by");
@@ -156,7 +168,10 @@ Json json(const Report& r, const Schedule& schedule, const Program&, std::string
     };
     for (const FusionCut& c : s.unfused) add(unfused, c);
     for (const FusionCut& c : s.cuts) add(cuts, c);
-    scopes.push(Json::Object{{"name", s.name}, {"pieces", std::move(pieces)}, {"unfused", std::move(unfused)}, {"cuts", std::move(cuts)}});
+    scopes.push(Json::Object{{"name", s.name},
+                             {"pieces", std::move(pieces)},
+                             {"unfused", std::move(unfused)},
+                             {"cuts", std::move(cuts)}});
   }
   return Json::Object{{"scopes", std::move(scopes)},
                       {"totals", Json::Object{{"scopes", r.scopes.size()},

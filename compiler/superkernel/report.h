@@ -1,6 +1,7 @@
 // report — what became of each super-kernel scope of a static graph
 //
-// Read off the schedule alone: the plan is the report's only source, so it cannot tell anything else than what runs.
+// Read off the schedule alone: the plan is the report's only source, so it cannot tell anything else than
+// what runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -30,10 +31,13 @@ Report report(const plan::Schedule& schedule);
 std::string summary(const Report& report);
 
 /// The text of `skdsl explain`; `scope` picks one ("" = all), `steps` adds the plan steps.
-std::string text(const Report& report, const plan::Schedule& schedule, const plan::Program& program, std::string_view scope, bool steps);
+std::string text(const Report& report, const plan::Schedule& schedule, const plan::Program& program,
+                 std::string_view scope, bool steps);
 /// "scopes" and "totals" of `skdsl explain --json`.
-Json json(const Report& report, const plan::Schedule& schedule, const plan::Program& program, std::string_view scope, bool steps);
+Json json(const Report& report, const plan::Schedule& schedule, const plan::Program& program,
+          std::string_view scope, bool steps);
 /// A picture: the launches of each scope before and after fusion.
-std::string svg(const Report& report, const plan::Schedule& schedule, std::string_view scope, std::string_view title);
+std::string svg(const Report& report, const plan::Schedule& schedule, std::string_view scope,
+                std::string_view title);
 
 }  // namespace skdsl::superkernel

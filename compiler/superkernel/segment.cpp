@@ -1,13 +1,13 @@
 #include "compiler/superkernel/segment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <map>
 #include <queue>
 #include <set>
-
-#include <fmt/format.h>
 
 namespace skdsl::superkernel {
 
@@ -96,7 +96,8 @@ class Segmenter {
     std::sort(between.begin(), between.end());
     for (const uint32_t b : between)
       if (!nodes_[b].transparent) {
-        out_.cuts.push_back({nodes_[z].scope, b, piece_of_[b] == kAlone ? FusionReason::Between : FusionReason::Cycle});
+        out_.cuts.push_back(
+            {nodes_[z].scope, b, piece_of_[b] == kAlone ? FusionReason::Between : FusionReason::Cycle});
         return false;
       }
     for (const uint32_t b : between) {
@@ -111,7 +112,9 @@ class Segmenter {
   // Earliest first; a piece stands where its first op stood, or later when it waits for something.
   void order() {
     const size_t n = nodes_.size();
-    const auto unit = [&](uint32_t node) { return piece_of_[node] == kAlone ? node : out_.pieces[static_cast<size_t>(piece_of_[node])].front(); };
+    const auto unit = [&](uint32_t node) {
+      return piece_of_[node] == kAlone ? node : out_.pieces[static_cast<size_t>(piece_of_[node])].front();
+    };
     std::vector<uint32_t> missing(n, 0);
     std::vector<std::vector<uint32_t>> next(n);
     for (uint32_t i = 0; i < n; ++i)
@@ -162,7 +165,9 @@ std::pair<int, int> release(std::string_view s) {
 
 }  // namespace
 
-Segments segment(const std::vector<Node>& nodes, const std::vector<std::string>& bypass) { return Segmenter(nodes, bypass).run(); }
+Segments segment(const std::vector<Node>& nodes, const std::vector<std::string>& bypass) {
+  return Segmenter(nodes, bypass).run();
+}
 
 std::string_view remedy(Opcode op, FusionReason reason) {
   if (reason == FusionReason::Tbe)
@@ -184,13 +189,15 @@ bool is_release(std::string_view text) {
   const size_t dot = text.find('.');
   const auto digit = [&](size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
   if (dot == std::string_view::npos || dot == 0 || !digit(dot + 1)) return false;
-  return std::all_of(text.begin(), text.begin() + static_cast<long>(dot), [](char c) { return c >= '0' && c <= '9'; });
+  return std::all_of(text.begin(), text.begin() + static_cast<long>(dot),
+                     [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string fused_name(std::string_view scope, std::string_view first, std::string_view last) {
   std::string out = fmt::format("sk_{}_start_{}_end_{}", scope, first, last);
   for (char& c : out)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && static_cast<unsigned char>(c) < 0x80) c = '_';
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && static_cast<unsigned char>(c) < 0x80)
+      c = '_';
   return out;
 }
 

@@ -1,7 +1,8 @@
 // segment — which ops of a scope become one super kernel, in the graph-compile engine
 //
-// Ops are looked at in execution order. One that does not fuse ends the piece that is open and runs alone. A piece also
-// ends when something outside it would have to run in its middle: the launch must be possible as a whole.
+// Ops are looked at in execution order. One that does not fuse ends the piece that is open and runs alone. A
+// piece also ends when something outside it would have to run in its middle: the launch must be possible as a
+// whole.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,9 @@
-// superkernel — from a list of compiled kernels and options to a super kernel, as the graph-compile engine does it
+// superkernel — from a list of compiled kernels and options to a super kernel, as the graph-compile engine
+// does it
 //
-// types (type, block count) → events → serial or two-stream emission → analysis. The input is a task list, never the
-// program: static graphs, captured tasks and `explain --case` share this entry.
-// Behaviour: graph-autofusion, super_kernel/src/jit/superkernel. Where the original loses a wait or a barrier, meets on
+// types (type, block count) → events → serial or two-stream emission → analysis. The input is a task list,
+// never the program: static graphs, captured tasks and `explain --case` share this entry. Behaviour:
+// graph-autofusion, super_kernel/src/jit/superkernel. Where the original loses a wait or a barrier, meets on
 // one side only, or never calls a kernel, ours does not; `Result::deviations` names each such place.
 #pragma once
 #include <string>
@@ -45,12 +46,15 @@ struct Result {
   bool one_copy = false;  // the original writes a run configuration into the header then
 
   std::vector<std::string> warnings;
-  std::vector<std::string> deviations;  // where the original's schedule would be wrong, and what is done instead
-  std::vector<uint32_t> hangs;          // kernels whose SyncAll waits for cores that never come, since nobody feeds it
+  std::vector<std::string>
+      deviations;  // where the original's schedule would be wrong, and what is done instead
+  std::vector<uint32_t>
+      hangs;  // kernels whose SyncAll waits for cores that never come, since nobody feeds it
 };
 
 /// The super kernel of `kernels` in the order of the list; the error names the option when one is at fault.
-tl::expected<Result, OptionError> compile_superkernel(const std::vector<SubKernel>& kernels, const Options& options, const Platform& platform);
+tl::expected<Result, OptionError> compile_superkernel(const std::vector<SubKernel>& kernels,
+                                                      const Options& options, const Platform& platform);
 
 /// Type and block count that hold all kernels (before debug-aic-num and debug-aiv-num).
 struct Shape {
@@ -59,8 +63,10 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 Shape shape_of(const std::vector<std::pair<plan::KernelType, uint32_t>>& kernels);
-/// The shape under debug-aic-num and debug-aiv-num: ratio 1:0, 0:1, 1:1 or 1:2, at most the platform, at least the need.
-tl::expected<Shape, OptionError> with_debug_cores(const Shape& shape, uint32_t aic, uint32_t aiv, const Platform& platform);
+/// The shape under debug-aic-num and debug-aiv-num: ratio 1:0, 0:1, 1:1 or 1:2, at most the platform, at
+/// least the need.
+tl::expected<Shape, OptionError> with_debug_cores(const Shape& shape, uint32_t aic, uint32_t aiv,
+                                                  const Platform& platform);
 
 /// A kernel whose SyncAll covers fewer cores than the super kernel starts.
 bool needs_feed(const Shape& superkernel, plan::KernelType type, uint32_t block_dim, bool sync_all);
@@ -84,8 +90,8 @@ struct Flag {
   bool to_vector = false;
   friend bool operator==(const Flag&, const Flag&) = default;
 };
-/// Drops flags that others make redundant: crossed lines, several sends, several receives. Kernels are numbered
-/// in the order of both queues.
+/// Drops flags that others make redundant: crossed lines, several sends, several receives. Kernels are
+/// numbered in the order of both queues.
 std::vector<Flag> reduce_flags(std::vector<Flag> flags);
 
 }  // namespace skdsl::superkernel

@@ -1,12 +1,14 @@
-// two_stream — a cube queue and a vector queue that run side by side, tied by flags where kernels depend on each other
+// two_stream — a cube queue and a vector queue that run side by side, tied by flags where kernels depend on
+// each other
 //
-// One edge for each neighbouring pair inside a stream and one for each event; the flags that others make redundant are
-// dropped. The original drops the barrier inside a queue together with a redundant flag, and misses the wait of a
-// kernel that is first in its queue; here the analysis of the finished lists finds what is missing and it is put back.
+// One edge for each neighbouring pair inside a stream and one for each event; the flags that others make
+// redundant are dropped. The original drops the barrier inside a queue together with a redundant flag, and
+// misses the wait of a kernel that is first in its queue; here the analysis of the finished lists finds what
+// is missing and it is put back.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
 
 #include "compiler/superkernel/emit.h"
 
@@ -22,7 +24,8 @@ std::optional<bool> to_vector(Edge e) {
 }
 
 bool last_of_stream(const std::vector<SubKernel>& kernels, size_t k) {
-  return std::none_of(kernels.begin() + static_cast<long>(k) + 1, kernels.end(), [&](const SubKernel& o) { return o.stream == kernels[k].stream; });
+  return std::none_of(kernels.begin() + static_cast<long>(k) + 1, kernels.end(),
+                      [&](const SubKernel& o) { return o.stream == kernels[k].stream; });
 }
 
 }  // namespace
@@ -36,7 +39,8 @@ void Emitter::two_stream() {
   std::vector<Labelled> edges;
   const auto connect = [&](size_t from, size_t to) {
     for (const Edge e : edge_labels(kernels_[from].type, kernels_[to].type))
-      if (std::none_of(edges.begin(), edges.end(), [&](const Labelled& o) { return o.from == from && o.to == to && o.label == e; }))
+      if (std::none_of(edges.begin(), edges.end(),
+                       [&](const Labelled& o) { return o.from == from && o.to == to && o.label == e; }))
         edges.push_back({from, to, e});
   };
   std::array<std::vector<size_t>, 2> queues;
@@ -52,7 +56,8 @@ void Emitter::two_stream() {
     for (const uint32_t e : kernels_[i].send_events)
       for (size_t j = 0; j < count(); ++j)
         if (j != i && kernels_[j].stream != kernels_[i].stream &&
-            std::find(kernels_[j].recv_events.begin(), kernels_[j].recv_events.end(), e) != kernels_[j].recv_events.end())
+            std::find(kernels_[j].recv_events.begin(), kernels_[j].recv_events.end(), e) !=
+                kernels_[j].recv_events.end())
           connect(i, j);
     // A mix kernel tells the outside only when both its sides are done; the next kernel carries that news.
     if (plan::is_mix(kernels_[i].type) && i + 1 < count() && kernels_[i + 1].stream != kernels_[i].stream &&
@@ -63,14 +68,18 @@ void Emitter::two_stream() {
   }
   std::vector<Flag> flags;
   for (const Labelled& e : edges)
-    if (const auto direction = to_vector(e.label)) flags.push_back({static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to), *direction});
+    if (const auto direction = to_vector(e.label))
+      flags.push_back({static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to), *direction});
   flags = reduce_flags(std::move(flags));
   const auto kept = [&](const Labelled& e) {
     const auto direction = to_vector(e.label);
-    return !direction || std::find(flags.begin(), flags.end(), Flag{static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to), *direction}) != flags.end();
+    return !direction || std::find(flags.begin(), flags.end(),
+                                   Flag{static_cast<uint32_t>(e.from), static_cast<uint32_t>(e.to),
+                                        *direction}) != flags.end();
   };
 
-  std::vector<std::array<bool, 2>> must_meet(count());  // a dropped flag stood for a barrier inside this queue too
+  std::vector<std::array<bool, 2>> must_meet(
+      count());  // a dropped flag stood for a barrier inside this queue too
   for (;;) {
     for (const Side s : plan::kSides) steps(s).clear();
     for (const Side s : plan::kSides) {
@@ -78,7 +87,8 @@ void Emitter::two_stream() {
       const auto& queue = queues[static_cast<size_t>(s)];
       const bool outward = s == Side::Aic;  // a flag of this side goes to the vector side
       const auto notify_of = [&](size_t k) {
-        const Side by = plan::is_mix(kernels_[k].type) ? (notify_on_cube[k] ? Side::Aic : Side::Aiv) : event_side(k);
+        const Side by =
+            plan::is_mix(kernels_[k].type) ? (notify_on_cube[k] ? Side::Aic : Side::Aiv) : event_side(k);
         if (by == s) event_slots(s, k, true);
       };
       const auto send = [&](size_t k, bool last_of_queue) {
@@ -108,7 +118,8 @@ void Emitter::two_stream() {
         feed(s, k);
         profile(s, SkStep::What::SubKernel, static_cast<uint32_t>(k + 1), true);
         // Every core must have seen the tiling before the first one releases its lock.
-        if (kernels_[k].dynamic) sync(s, plan::is_mix(kernels_[k].type) ? SyncScope::AllMix : plan::scope_of(s));
+        if (kernels_[k].dynamic)
+          sync(s, plan::is_mix(kernels_[k].type) ? SyncScope::AllMix : plan::scope_of(s));
         call(s, k);
         debug_after(s, k);
         if (options_.on(Option::DebugSyncAll)) {
@@ -131,8 +142,10 @@ void Emitter::two_stream() {
         if (has(d.before, s) && has(d.after, s) && !must_meet[d.before][static_cast<size_t>(s)]) {
           must_meet[d.before][static_cast<size_t>(s)] = true;
           changed = true;
-          out_.deviations.push_back(fmt::format("`{}` keeps its barrier over the {} cores, since `{}` depends on it and the flag between them is redundant",
-                                                kernels_[d.before].id, plan::name(s), kernels_[d.after].id));
+          out_.deviations.push_back(
+              fmt::format("`{}` keeps its barrier over the {} cores, since `{}` depends on it and the flag "
+                          "between them is redundant",
+                          kernels_[d.before].id, plan::name(s), kernels_[d.after].id));
         }
     if (!changed) {
       // What no barrier inside a queue can mend needs its own flag again.
@@ -143,9 +156,13 @@ void Emitter::two_stream() {
             if (std::find(flags.begin(), flags.end(), f) != flags.end()) continue;
             flags.push_back(f);
             changed = true;
-            out_.deviations.push_back(fmt::format("the flag from `{}` to `{}` stays, since nothing else orders them", kernels_[d.before].id, kernels_[d.after].id));
+            out_.deviations.push_back(
+                fmt::format("the flag from `{}` to `{}` stays, since nothing else orders them",
+                            kernels_[d.before].id, kernels_[d.after].id));
           }
-      std::sort(flags.begin(), flags.end(), [](const Flag& a, const Flag& b) { return std::pair(a.from, a.to) < std::pair(b.from, b.to); });
+      std::sort(flags.begin(), flags.end(), [](const Flag& a, const Flag& b) {
+        return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+      });
     }
     if (!changed) return;
   }

@@ -1,7 +1,7 @@
 // types — type, block count, preload units, copies and the feed workspace of a super kernel
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "compiler/superkernel/superkernel.h"
 
@@ -26,28 +26,46 @@ Shape shape_of(const std::vector<std::pair<KernelType, uint32_t>>& kernels) {
   return {KernelType::MixAic12, std::max(aic, (aiv + 1) / 2)};
 }
 
-tl::expected<Shape, OptionError> with_debug_cores(const Shape& shape, uint32_t aic, uint32_t aiv, const Platform& platform) {
+tl::expected<Shape, OptionError> with_debug_cores(const Shape& shape, uint32_t aic, uint32_t aiv,
+                                                  const Platform& platform) {
   if (aic == 0 && aiv == 0) return shape;
   const auto refuse = [](std::string_view option, std::string message, std::string help, bool ratio = false) {
     return tl::unexpected(OptionError{std::string(option), std::move(message), std::move(help), ratio});
   };
   if (aic != 0 && aiv != 0 && aiv != aic && aiv != 2 * aic)
-    return refuse("debug-aiv-num", fmt::format("debug-aic-num={} and debug-aiv-num={} stand in no launchable ratio; it must be n:0, 0:n, n:n or n:2n", aic, aiv),
+    return refuse("debug-aiv-num",
+                  fmt::format("debug-aic-num={} and debug-aiv-num={} stand in no launchable ratio; it must "
+                              "be n:0, 0:n, n:n or n:2n",
+                              aic, aiv),
                   fmt::format("for {} cube cores write debug-aiv-num={} or {}", aic, aic, 2 * aic), true);
   if (aic > platform.aic || aiv > platform.aiv)
-    return refuse(aic > platform.aic ? "debug-aic-num" : "debug-aiv-num",
-                  fmt::format("debug-aic-num={} and debug-aiv-num={} exceed the {} cube and {} vector cores that may be used", aic, aiv, platform.aic, platform.aiv),
-                  fmt::format("write at most {} and {}", platform.aic, platform.aiv));
+    return refuse(
+        aic > platform.aic ? "debug-aic-num" : "debug-aiv-num",
+        fmt::format(
+            "debug-aic-num={} and debug-aiv-num={} exceed the {} cube and {} vector cores that may be used",
+            aic, aiv, platform.aic, platform.aiv),
+        fmt::format("write at most {} and {}", platform.aic, platform.aiv));
   uint32_t need_aic = shape.block_dim, need_aiv = 0;
   switch (shape.type) {
-    case KernelType::Aiv: case KernelType::MixAiv10: need_aic = 0, need_aiv = shape.block_dim; break;
-    case KernelType::Aic: case KernelType::MixAic10: break;
-    case KernelType::MixAic11: need_aiv = shape.block_dim; break;
-    case KernelType::MixAic12: need_aiv = 2 * shape.block_dim; break;
+    case KernelType::Aiv:
+    case KernelType::MixAiv10:
+      need_aic = 0, need_aiv = shape.block_dim;
+      break;
+    case KernelType::Aic:
+    case KernelType::MixAic10:
+      break;
+    case KernelType::MixAic11:
+      need_aiv = shape.block_dim;
+      break;
+    case KernelType::MixAic12:
+      need_aiv = 2 * shape.block_dim;
+      break;
   }
   if (aic < need_aic || aiv < need_aiv)
     return refuse(aic < need_aic ? "debug-aic-num" : "debug-aiv-num",
-                  fmt::format("debug-aic-num={} and debug-aiv-num={} are fewer than the {} cube and {} vector cores that the kernels need", aic, aiv, need_aic, need_aiv),
+                  fmt::format("debug-aic-num={} and debug-aiv-num={} are fewer than the {} cube and {} "
+                              "vector cores that the kernels need",
+                              aic, aiv, need_aic, need_aiv),
                   fmt::format("write at least {} and {}", need_aic, need_aiv));
   if (aiv == 0) return Shape{KernelType::MixAic10, aic};
   if (aic == 0) return Shape{KernelType::MixAiv10, aiv};

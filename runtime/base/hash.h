@@ -1,4 +1,5 @@
-// hash — 128 bits of some bytes (XXH3), for finding them again and for noticing damage; no protection against an attacker
+// hash — 128 bits of some bytes (XXH3), for finding them again and for noticing damage; no protection against
+// an attacker
 #pragma once
 #include <cstdint>
 #include <string>

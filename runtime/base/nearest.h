@@ -5,8 +5,8 @@
 
 namespace skdsl {
 
-/// Insertions, deletions, replacements and exchanges of neighbours that turn `a` into `b` (Damerau-Levenshtein,
-/// optimal string alignment); `limit + 1` as soon as it must be more than `limit`.
+/// Insertions, deletions, replacements and exchanges of neighbours that turn `a` into `b`
+/// (Damerau-Levenshtein, optimal string alignment); `limit + 1` as soon as it must be more than `limit`.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit);
 
 /// How many edits still count as a slip for a name of this length.

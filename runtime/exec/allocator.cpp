@@ -1,5 +1,6 @@
 #include "runtime/exec/allocator.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <bit>
@@ -8,8 +9,6 @@
 #include <mutex>
 #include <new>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace skdsl::exec {
 
@@ -24,7 +23,8 @@ uint64_t block_bytes(uint64_t bytes) {
 }  // namespace
 
 uint64_t physical_memory_bytes() {
-  static const uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  static const uint64_t bytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
   return bytes;
 }
 
@@ -80,11 +80,14 @@ TensorPool::TensorPool(bool poison, uint64_t max_cached_bytes) : blocks_(std::ma
 
 Expected<Tensor> TensorPool::empty(sk_dtype dtype, std::span<const int64_t> shape) {
   if (shape.size() > SK_MAX_RANK)
-    return fail(fmt::format("a tensor of rank {} was asked for; the limit is {}", shape.size(), int{SK_MAX_RANK}));
+    return fail(
+        fmt::format("a tensor of rank {} was asked for; the limit is {}", shape.size(), int{SK_MAX_RANK}));
   int64_t bytes = dtype_bytes(dtype);
   bool fits = true, empty = false;
   for (const int64_t d : shape) {
-    if (d < 0) return fail(fmt::format("a tensor of shape [{}] was asked for; sizes must not be negative", fmt::join(shape, ", ")));
+    if (d < 0)
+      return fail(fmt::format("a tensor of shape [{}] was asked for; sizes must not be negative",
+                              fmt::join(shape, ", ")));
     empty |= d == 0;
     fits = fits && !__builtin_mul_overflow(bytes, d, &bytes);
   }
@@ -96,8 +99,9 @@ Expected<Tensor> TensorPool::empty(sk_dtype dtype, std::span<const int64_t> shap
     p = blocks_->take(size);
   }
   if (!p)
-    return fail_environment(fmt::format("no memory for a tensor {}[{}]; this machine has {} MiB", dtype_name(dtype),
-                                        fmt::join(shape, ", "), physical_memory_bytes() >> 20));
+    return fail_environment(fmt::format("no memory for a tensor {}[{}]; this machine has {} MiB",
+                                        dtype_name(dtype), fmt::join(shape, ", "),
+                                        physical_memory_bytes() >> 20));
   if (blocks_->poison) std::memset(p, 0xff, size);
   Tensor t;
   t.keep = std::shared_ptr<void>(p, [blocks = blocks_, size](void* q) { blocks->give_back(q, size); });

@@ -1,7 +1,7 @@
 // allocator — result tensors without a system call for each op
 //
-// Freed blocks wait in lists by size and serve the next tensor of that size; what waits is bounded. Shapes come from
-// user programs, so a size that the machine cannot hold is an Error, not an exception.
+// Freed blocks wait in lists by size and serve the next tensor of that size; what waits is bounded. Shapes
+// come from user programs, so a size that the machine cannot hold is an Error, not an exception.
 #pragma once
 #include <memory>
 #include <span>
@@ -35,7 +35,7 @@ class TensorPool {
   uint64_t peak_bytes() const;
 
  private:
-  struct Blocks;                   // outlives the pool while tensors do
+  struct Blocks;  // outlives the pool while tensors do
   std::shared_ptr<Blocks> blocks_;
 };
 

@@ -8,7 +8,8 @@
 
 namespace skdsl::exec {
 
-/// Tensors by path. Weights and consts are read-only; states are written in place and may be rebound (state_assign).
+/// Tensors by path. Weights and consts are read-only; states are written in place and may be rebound
+/// (state_assign).
 struct Bindings {
   std::unordered_map<std::string, Tensor> weights;  // weights and consts
   std::unordered_map<std::string, Tensor> states;

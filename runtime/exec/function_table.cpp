@@ -10,11 +10,15 @@ using plan::kNone;
 using plan::RegionId;
 using plan::ValueId;
 
-// A value dies in the region that defines it, after the last op there that reads it directly or in a nested region.
+// A value dies in the region that defines it, after the last op there that reads it directly or in a nested
+// region.
 class Lifetimes {
  public:
   Lifetimes(const plan::Function& function, FunctionTable& table)
-      : function_(function), table_(table), home_(function.values.size(), kNone), last_(function.values.size(), kNone) {}
+      : function_(function),
+        table_(table),
+        home_(function.values.size(), kNone),
+        last_(function.values.size(), kNone) {}
 
   void scan(RegionId id) { uses_of(id); }
 

@@ -1,6 +1,7 @@
 // function_table — what the interpreter works out once for each function
 //
-// The kernel of every op, its attributes when no symbol is in them, and which values nobody reads any more after it.
+// The kernel of every op, its attributes when no symbol is in them, and which values nobody reads any more
+// after it.
 #pragma once
 #include <vector>
 
@@ -11,15 +12,15 @@ namespace skdsl::exec {
 
 struct OpTable {
   const kernels::KernelEntry* kernel = nullptr;
-  bool static_attrs = false;                // `attrs` below is complete
+  bool static_attrs = false;  // `attrs` below is complete
   AbiAttrs attrs;
-  std::vector<plan::ValueId> release;       // dead after this op: results nobody reads included
-  const plan::Function* callee = nullptr;   // of calls
+  std::vector<plan::ValueId> release;      // dead after this op: results nobody reads included
+  const plan::Function* callee = nullptr;  // of calls
 };
 
 struct FunctionTable {
-  std::vector<OpTable> ops;                              // by OpId
-  std::vector<std::vector<plan::ValueId>> unused_args;   // by RegionId: arguments that nobody reads
+  std::vector<OpTable> ops;                             // by OpId
+  std::vector<std::vector<plan::ValueId>> unused_args;  // by RegionId: arguments that nobody reads
 };
 
 /// The function must have passed plan::verify.

@@ -1,12 +1,12 @@
 #include "runtime/exec/graph.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <deque>
 #include <map>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/exec/host_math.h"
 #include "runtime/exec/launch.h"
@@ -34,10 +34,21 @@ struct ReadyTask {
 AbiAttrs abi_attrs(const plan::Task& task) {
   AbiAttrs out;
   for (const plan::TaskAttr& a : task.attrs) switch (a.type) {
-      case AttrType::Float: out.add_float(a.f); break;
-      case AttrType::IntList: out.add_list(a.list); break;
-      case AttrType::Int: case AttrType::Bool: case AttrType::DType: case AttrType::Choice: out.add_int(a.i); break;
-      case AttrType::Str: out.add_int(0); break;
+      case AttrType::Float:
+        out.add_float(a.f);
+        break;
+      case AttrType::IntList:
+        out.add_list(a.list);
+        break;
+      case AttrType::Int:
+      case AttrType::Bool:
+      case AttrType::DType:
+      case AttrType::Choice:
+        out.add_int(a.i);
+        break;
+      case AttrType::Str:
+        out.add_int(0);
+        break;
     }
   return out;
 }
@@ -51,10 +62,10 @@ struct Graph::Impl {
   GraphOptions options;
   TensorPool pool;
   Tensor arena;
-  std::vector<Tensor> buffers;  // by BufferId; every one at its place for good
+  std::vector<Tensor> buffers;             // by BufferId; every one at its place for good
   std::map<uint32_t, Tensor> input_bytes;  // by argument; its buffer and all views of it
   std::deque<ReadyTask> tasks;
-  std::vector<ReadyTask*> calls;  // kernels in the order of the steps
+  std::vector<ReadyTask*> calls;     // kernels in the order of the steps
   std::vector<StepLaunch> launches;  // what run() does, in order
   std::vector<size_t> first_call;    // by launch
   std::unique_ptr<StepRun> step;
@@ -65,7 +76,12 @@ struct Graph::Impl {
   uint64_t launches_run = 0;
 
   Impl(const plan::Program& p, plan::Schedule s, Bindings& b, Workers& w, GraphOptions o)
-      : program(p), schedule(std::move(s)), bindings(b), workers(w), options(std::move(o)), pool(options.poison) {}
+      : program(p),
+        schedule(std::move(s)),
+        bindings(b),
+        workers(w),
+        options(std::move(o)),
+        pool(options.poison) {}
 
   tl::unexpected<Error> refuse(const std::string& what) const {
     return fail(fmt::format("graph of `{}`: {}", schedule.function, what));
@@ -73,7 +89,8 @@ struct Graph::Impl {
   std::string where(const plan::Task& t) const { return place(program, t.code, t.loc, t.path); }
 
   Expected<void> build() {
-    if (const auto wrong = options.verify ? plan::verify(schedule, program) : std::vector<std::string>{}; !wrong.empty()) {
+    if (const auto wrong = options.verify ? plan::verify(schedule, program) : std::vector<std::string>{};
+        !wrong.empty()) {
       auto refused = refuse("the schedule is not valid: " + wrong.front());
       refused.value().notes.assign(wrong.begin() + 1, wrong.end());
       return refused;
@@ -101,7 +118,9 @@ struct Graph::Impl {
       if (calls.size() == first) continue;
       StepLaunch& l = launches.emplace_back();
       if (step.kind == plan::Step::Kind::SuperKernel) l.superkernel = &schedule.superkernels[step.task];
-      for (size_t i = first; i < calls.size(); ++i) l.kernels.push_back({&schedule.tasks[calls[i]->task], calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
+      for (size_t i = first; i < calls.size(); ++i)
+        l.kernels.push_back(
+            {&schedule.tasks[calls[i]->task], calls[i]->kernel, &calls[i]->call, calls[i]->blocks == 1});
       first_call.push_back(first);
     }
     auto run = StepRun::build(launches, workers, pool, options.interrupt);
@@ -121,7 +140,8 @@ struct Graph::Impl {
       executor.why_not = workers.dry() ? "a dry run executes no kernel" : "kernels are watched one by one";
       return;
     }
-    const NativeStep source = native_step(program, schedule, launches, options.native_options, workers.count() == 1);
+    const NativeStep source =
+        native_step(program, schedule, launches, options.native_options, workers.count() == 1);
     auto code = options.native->compile(source);
     if (!code) {
       executor.why_not = code.error().message;
@@ -159,7 +179,8 @@ struct Graph::Impl {
         return t;
       }
       case Storage::Arena: {
-        Tensor t = Tensor::borrow(plan::abi_dtype(b.dtype), b.shape, arena.data<char>() + b.offset, arena.keep);
+        Tensor t =
+            Tensor::borrow(plan::abi_dtype(b.dtype), b.shape, arena.data<char>() + b.offset, arena.keep);
         if (b.offset % 64 != 0 || b.offset + static_cast<uint64_t>(t.bytes()) > schedule.arena_bytes)
           return refuse(fmt::format("buffer `{}` leaves the arena or is not 64-byte aligned", b.name));
         return t;
@@ -174,17 +195,20 @@ struct Graph::Impl {
         if (!t) return refuse(fmt::format("state `{}` does not exist", b.path));
         for (const plan::StateDecl& s : program.states)
           if (s.path == b.path && s.rebound && !options.guarded)
-            return refuse(fmt::format("state `{}` is assigned as a whole; a static graph needs it to stay in place", b.path));
+            return refuse(fmt::format(
+                "state `{}` is assigned as a whole; a static graph needs it to stay in place", b.path));
         return same_bytes(*t, b, "state");
       }
-      case Storage::Constant: break;
+      case Storage::Constant:
+        break;
     }
     const plan::ConstantData* data = plan::constant(program, schedule, b.index);
     if (!data) return refuse(fmt::format("constant {} does not exist", b.index));
     auto t = pool.empty(plan::abi_dtype(data->dtype), data->shape);
     if (!t) return t;
     if (static_cast<size_t>(t->bytes()) != data->bytes.size())
-      return refuse(fmt::format("constant {} has {} bytes for {}", b.index, data->bytes.size(), skdsl::describe(t->view)));
+      return refuse(fmt::format("constant {} has {} bytes for {}", b.index, data->bytes.size(),
+                                skdsl::describe(t->view)));
     std::memcpy(t->view.data, data->bytes.data(), data->bytes.size());
     return same_bytes(*t, b, "constant");
   }
@@ -195,8 +219,8 @@ struct Graph::Impl {
     for (const int64_t d : b.shape) elements *= d;
     const sk_dtype want = plan::abi_dtype(b.dtype);
     if (elements != t.elements() || (want != SK_NONE && want != t.dtype()))
-      return refuse(fmt::format("{} `{}` is {}, the schedule expects {}[{}]", what, b.path, skdsl::describe(t.view), plan::name(b.dtype),
-                                fmt::join(b.shape, ", ")));
+      return refuse(fmt::format("{} `{}` is {}, the schedule expects {}[{}]", what, b.path,
+                                skdsl::describe(t.view), plan::name(b.dtype), fmt::join(b.shape, ", ")));
     return t.reshaped(b.shape);
   }
 
@@ -205,7 +229,8 @@ struct Graph::Impl {
     ReadyTask& r = tasks.emplace_back();
     r.task = number;
     r.kernel = kernels::find_kernel(task.code);
-    if (!r.kernel) return fail(fmt::format("{}: a static graph cannot hold this operator: it has no kernel", where(task)));
+    if (!r.kernel)
+      return fail(fmt::format("{}: a static graph cannot hold this operator: it has no kernel", where(task)));
     for (const BufferId b : task.in) r.in.push_back(b == kNone ? sk_tensor{} : buffers[b].view);
     for (const BufferId b : task.out) r.out.push_back(buffers[b].view);
     if (info(task.code).has(kInPlace)) {
@@ -225,12 +250,14 @@ struct Graph::Impl {
   ReadyTask& kernel_of(size_t launch, size_t k = 0) { return *calls[first_call[launch] + k]; }
   std::string where(const ReadyTask& r) const { return where(schedule.tasks[r.task]); }
 
-  // One workspace serves all plain calls, since they run one after the other; super kernels have their own. The first pass grows it to the largest need.
+  // One workspace serves all plain calls, since they run one after the other; super kernels have their own.
+  // The first pass grows it to the largest need.
   Expected<void> attach_workspace() {
     for (int pass = 0; pass < 2; ++pass)
       for (size_t l = 0; l < launches.size(); ++l)
         if (!launches[l].superkernel)
-          if (auto ok = workspace.attach(*kernel_of(l).kernel, kernel_of(l).call, workers, pool); !ok) return ok;
+          if (auto ok = workspace.attach(*kernel_of(l).kernel, kernel_of(l).call, workers, pool); !ok)
+            return ok;
     return {};
   }
 
@@ -250,7 +277,8 @@ struct Graph::Impl {
       }
       const auto* t = std::get_if<Tensor>(&inputs[i]);
       if (!t || skdsl::describe(t->view) != skdsl::describe(buffers[b].view) || !t->contiguous())
-        return refuse(fmt::format("input {} is {}; the graph was made for {}", i, describe(inputs[i]), skdsl::describe(buffers[b].view)));
+        return refuse(fmt::format("input {} is {}; the graph was made for {}", i, describe(inputs[i]),
+                                  skdsl::describe(buffers[b].view)));
       if (t->bytes() > 0 && t->view.data != buffers[b].view.data)
         std::memcpy(buffers[b].view.data, t->view.data, static_cast<size_t>(t->bytes()));
     }
@@ -259,10 +287,13 @@ struct Graph::Impl {
 
   /// The values of a host list are refreshed like a tensor's.
   Expected<void> take_list(size_t i, const std::vector<int64_t>& list, const Tensor& into) const {
-    if (into.dtype() != SK_I32 || into.view.rank != 1 || into.view.dim[0] != static_cast<int64_t>(list.size()))
-      return refuse(fmt::format("input {} is a list of {}; the graph was made for {}", i, list.size(), skdsl::describe(into.view)));
+    if (into.dtype() != SK_I32 || into.view.rank != 1 ||
+        into.view.dim[0] != static_cast<int64_t>(list.size()))
+      return refuse(fmt::format("input {} is a list of {}; the graph was made for {}", i, list.size(),
+                                skdsl::describe(into.view)));
     for (size_t k = 0; k < list.size(); ++k) {
-      if (list[k] != static_cast<int32_t>(list[k])) return refuse(fmt::format("input {} holds {}, which does not fit i32", i, list[k]));
+      if (list[k] != static_cast<int32_t>(list[k]))
+        return refuse(fmt::format("input {} holds {}, which does not fit i32", i, list[k]));
       into.data<int32_t>()[k] = static_cast<int32_t>(list[k]);
     }
     return {};
@@ -277,14 +308,16 @@ struct Graph::Impl {
       if (type.kind == plan::Kind::HostInt) dim = &type.dims[0];
     }
     const auto n = as_integer(value);
-    if (!dim || !n) return fmt::format("input {} is {}; a static graph has no place for it", i, describe(value));
+    if (!dim || !n)
+      return fmt::format("input {} is {}; a static graph has no place for it", i, describe(value));
     const auto bound = dim->evaluate([&](plan::SymbolId s) -> std::optional<int64_t> {
       for (const auto& [name, size] : schedule.bindings)
         if (name == program.symbols[s]) return size;
       return {};
     });
     if (bound == n) return {};
-    return fmt::format("input {} is {}; the graph was made for {}", i, *n, bound ? std::to_string(*bound) : "an unknown value");
+    return fmt::format("input {} is {}; the graph was made for {}", i, *n,
+                       bound ? std::to_string(*bound) : "an unknown value");
   }
 
   // A `dump` sees its value once the kernel before it on its stream has ended, and those that give the value.
@@ -311,7 +344,8 @@ struct Graph::Impl {
       }
     };
     for (const plan::Step& s : schedule.steps) {
-      if (s.kind != plan::Step::Kind::SuperKernel) see(s);
+      if (s.kind != plan::Step::Kind::SuperKernel)
+        see(s);
       else
         for (const plan::Step& inside : schedule.superkernels[s.task].body) see(inside);
     }
@@ -381,13 +415,15 @@ struct Graph::Impl {
   }
 
   Expected<std::vector<RuntimeValue>> run(const std::vector<RuntimeValue>& inputs) {
-    if (options.poison && schedule.arena_bytes > 0) std::memset(arena.view.data, 0xff, static_cast<size_t>(schedule.arena_bytes));
+    if (options.poison && schedule.arena_bytes > 0)
+      std::memset(arena.view.data, 0xff, static_cast<size_t>(schedule.arena_bytes));
     if (auto ok = take_inputs(inputs); !ok) return tl::unexpected(ok.error());
     if (auto ok = one_by_one() ? run_one_by_one() : run_step(); !ok) return tl::unexpected(ok.error());
     std::vector<RuntimeValue> outputs;
     for (size_t i = 0; i < schedule.outputs.size(); ++i) {
       const BufferId b = schedule.outputs[i];
-      auto t = i < options.outputs.size() ? Expected<Tensor>(options.outputs[i]) : pool.empty(buffers[b].dtype(), buffers[b].shape());
+      auto t = i < options.outputs.size() ? Expected<Tensor>(options.outputs[i])
+                                          : pool.empty(buffers[b].dtype(), buffers[b].shape());
       if (!t) return tl::unexpected(t.error());
       if (t->bytes() > 0) std::memcpy(t->view.data, buffers[b].view.data, static_cast<size_t>(t->bytes()));
       outputs.push_back(std::move(*t));
@@ -400,8 +436,8 @@ struct Graph::Impl {
 Graph::Graph() = default;
 Graph::~Graph() = default;
 
-Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan::Schedule schedule, Bindings& bindings,
-                                              Workers& workers, GraphOptions options) {
+Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan::Schedule schedule,
+                                              Bindings& bindings, Workers& workers, GraphOptions options) {
   std::unique_ptr<Graph> graph(new Graph);
   graph->impl_ = std::make_unique<Impl>(program, std::move(schedule), bindings, workers, std::move(options));
   if (auto ok = graph->impl_->build(); !ok) return tl::unexpected(ok.error());
@@ -410,7 +446,9 @@ Expected<std::unique_ptr<Graph>> Graph::build(const plan::Program& program, plan
   return graph;
 }
 
-Expected<std::vector<RuntimeValue>> Graph::run(const std::vector<RuntimeValue>& inputs) { return impl_->run(inputs); }
+Expected<std::vector<RuntimeValue>> Graph::run(const std::vector<RuntimeValue>& inputs) {
+  return impl_->run(inputs);
+}
 const plan::Schedule& Graph::schedule() const { return impl_->schedule; }
 const Tensor& Graph::arena() const { return impl_->arena; }
 uint64_t Graph::replays() const { return impl_->replays; }

@@ -1,10 +1,10 @@
 #include "runtime/exec/host_math.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 
 namespace skdsl::exec {
 
@@ -73,8 +73,10 @@ constexpr Arithmetic kArithmetic[] = {
     {"floordiv", floordiv, [](double a, double b) { return std::floor(a / b); }, true},
     {"mod", mod, [](double a, double b) { return a - std::floor(a / b) * b; }, true},
     {"pow", power, [](double a, double b) { return std::pow(a, b); }},
-    {"min", [](int64_t a, int64_t b) { return std::optional(std::min(a, b)); }, [](double a, double b) { return std::fmin(a, b); }},
-    {"max", [](int64_t a, int64_t b) { return std::optional(std::max(a, b)); }, [](double a, double b) { return std::fmax(a, b); }},
+    {"min", [](int64_t a, int64_t b) { return std::optional(std::min(a, b)); },
+     [](double a, double b) { return std::fmin(a, b); }},
+    {"max", [](int64_t a, int64_t b) { return std::optional(std::max(a, b)); },
+     [](double a, double b) { return std::fmax(a, b); }},
 };
 
 struct Comparison {
@@ -82,9 +84,12 @@ struct Comparison {
   CompareFn holds;
 };
 constexpr Comparison kComparisons[] = {
-    {"eq", [](std::partial_ordering o) { return o == 0; }}, {"ne", [](std::partial_ordering o) { return o != 0; }},
-    {"lt", [](std::partial_ordering o) { return o < 0; }},  {"le", [](std::partial_ordering o) { return o <= 0; }},
-    {"gt", [](std::partial_ordering o) { return o > 0; }},  {"ge", [](std::partial_ordering o) { return o >= 0; }},
+    {"eq", [](std::partial_ordering o) { return o == 0; }},
+    {"ne", [](std::partial_ordering o) { return o != 0; }},
+    {"lt", [](std::partial_ordering o) { return o < 0; }},
+    {"le", [](std::partial_ordering o) { return o <= 0; }},
+    {"gt", [](std::partial_ordering o) { return o > 0; }},
+    {"ge", [](std::partial_ordering o) { return o >= 0; }},
 };
 
 tl::unexpected<Error> wrong_kinds(std::string_view name, Operands xs) {
@@ -101,7 +106,8 @@ Expected<RuntimeValue> arithmetic(const Arithmetic& fn, Operands xs, plan::Kind 
   if (!fn.integers) {  // real division, or an exact one where an integer is wanted
     if (result != plan::Kind::HostInt) return RuntimeValue(*x / *y);
     if (mod(*a, *b) != 0)
-      return fail(fmt::format("{}({}): an integer is wanted here and the division leaves {}", fn.name, operand_texts(xs), *mod(*a, *b)));
+      return fail(fmt::format("{}({}): an integer is wanted here and the division leaves {}", fn.name,
+                              operand_texts(xs), *mod(*a, *b)));
     if (const auto q = floordiv(*a, *b)) return RuntimeValue(*q);
     return fail(fmt::format("{}({}): the result does not fit 64 bits", fn.name, operand_texts(xs)));
   }
@@ -112,7 +118,8 @@ Expected<RuntimeValue> arithmetic(const Arithmetic& fn, Operands xs, plan::Kind 
 
 Expected<RuntimeValue> compare(const Comparison& fn, Operands xs) {
   if (xs.size() != 2) return wrong_kinds(fn.name, xs);
-  if (const auto a = as_integer(xs[0]), b = as_integer(xs[1]); a && b) return RuntimeValue(fn.holds(*a <=> *b));
+  if (const auto a = as_integer(xs[0]), b = as_integer(xs[1]); a && b)
+    return RuntimeValue(fn.holds(*a <=> *b));
   if (const auto x = as_real(xs[0]), y = as_real(xs[1]); x && y) return RuntimeValue(fn.holds(*x <=> *y));
   const auto *l = std::get_if<std::vector<int64_t>>(&xs[0]), *r = std::get_if<std::vector<int64_t>>(&xs[1]);
   if (l && r && (fn.name == "eq" || fn.name == "ne")) return RuntimeValue((*l == *r) == (fn.name == "eq"));
@@ -183,7 +190,8 @@ bool truth(const RuntimeValue& value) {
   return x && *x != 0;
 }
 
-Expected<RuntimeValue> host_function(std::string_view name, std::span<const RuntimeValue> operands, plan::Kind result) {
+Expected<RuntimeValue> host_function(std::string_view name, std::span<const RuntimeValue> operands,
+                                     plan::Kind result) {
   auto value = evaluate(name, operands, result);
   if (!value || kind_of(*value) == result) return value;
   // The declared kind wins: 2 ** 3.0 may be wanted as an integer, a comparison as a number.
@@ -194,7 +202,8 @@ Expected<RuntimeValue> host_function(std::string_view name, std::span<const Runt
   if (result == plan::Kind::HostInt) {
     if (const auto n = as_integer(*value)) return RuntimeValue(*n);
     if (const auto n = whole(*x); n && static_cast<double>(*n) == *x) return RuntimeValue(*n);
-    return fail(fmt::format("{}({}) is {:.9g}; an integer is wanted here", name, operand_texts(operands), *x));
+    return fail(
+        fmt::format("{}({}) is {:.9g}; an integer is wanted here", name, operand_texts(operands), *x));
   }
   return value;
 }

@@ -15,9 +15,10 @@ std::optional<int64_t> as_integer(const RuntimeValue& value);
 /// A scalar that is not zero.
 bool truth(const RuntimeValue& value);
 
-/// `host_fn`: integers stay integers, a float among the operands makes it floats; floordiv and mod round down.
-/// Where `result` is HostInt the value must be a whole number ("`/` must divide exactly"). Errors: division by zero,
-/// overflow, operands of a wrong kind.
-Expected<RuntimeValue> host_function(std::string_view name, std::span<const RuntimeValue> operands, plan::Kind result);
+/// `host_fn`: integers stay integers, a float among the operands makes it floats; floordiv and mod round
+/// down. Where `result` is HostInt the value must be a whole number ("`/` must divide exactly"). Errors:
+/// division by zero, overflow, operands of a wrong kind.
+Expected<RuntimeValue> host_function(std::string_view name, std::span<const RuntimeValue> operands,
+                                     plan::Kind result);
 
 }  // namespace skdsl::exec

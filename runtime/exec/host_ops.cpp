@@ -1,12 +1,12 @@
 #include "runtime/exec/host_ops.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/exec/host_math.h"
 
@@ -37,7 +37,8 @@ Expected<Values> tolist(HostServices&, const HostCall& call) {
   for (int64_t i = 0; i < (*x)->elements(); ++i) {
     const RuntimeValue v = element(**x, i);
     const auto* n = std::get_if<int64_t>(&v);
-    if (!n) return fail(fmt::format("tolist of {}; its elements must be integers", skdsl::describe((*x)->view)));
+    if (!n)
+      return fail(fmt::format("tolist of {}; its elements must be integers", skdsl::describe((*x)->view)));
     out.push_back(*n);
   }
   return Values{std::move(out)};
@@ -78,7 +79,8 @@ Expected<Values> nonzero(HostServices& host, const HostCall& call) {
   if (!out) return tl::unexpected(out.error());
   int32_t* p = out->data<int32_t>();
   for (int64_t flat : *found) {
-    for (uint32_t axis = view.rank; axis-- > 0; flat /= view.dim[axis]) p[axis] = static_cast<int32_t>(flat % view.dim[axis]);
+    for (uint32_t axis = view.rank; axis-- > 0; flat /= view.dim[axis])
+      p[axis] = static_cast<int32_t>(flat % view.dim[axis]);
     p += view.rank;
   }
   return Values{*out};
@@ -91,11 +93,12 @@ Expected<Values> masked_select(HostServices& host, const HostCall& call) {
   if (!mask) return tl::unexpected(mask.error());
   const std::vector<int64_t> shape = (*x)->shape(), mask_shape = (*mask)->shape();
   if (mask_shape.size() > shape.size() || !std::equal(mask_shape.begin(), mask_shape.end(), shape.begin()))
-    return fail(fmt::format("mask {} on {}; it must have the leading axes of what it selects from", skdsl::describe((*mask)->view),
-                            skdsl::describe((*x)->view)));
+    return fail(fmt::format("mask {} on {}; it must have the leading axes of what it selects from",
+                            skdsl::describe((*mask)->view), skdsl::describe((*x)->view)));
   const auto found = true_positions(**mask);
   std::vector<int64_t> out_shape{static_cast<int64_t>(found->size())};
-  out_shape.insert(out_shape.end(), shape.begin() + static_cast<std::ptrdiff_t>(mask_shape.size()), shape.end());
+  out_shape.insert(out_shape.end(), shape.begin() + static_cast<std::ptrdiff_t>(mask_shape.size()),
+                   shape.end());
   auto out = host.pool.empty((*x)->dtype(), out_shape);
   if (!out) return tl::unexpected(out.error());
   if (found->empty()) return Values{*out};
@@ -146,18 +149,25 @@ bool put_element(const RuntimeValue& value, sk_dtype dtype, void* to) {
   };
   const auto real = static_cast<float>(as_real(value).value_or(0));
   switch (dtype) {
-    case SK_F32: return put(real);
-    case SK_BF16: return put(from_f32<bf16>(real));
-    case SK_F16: return put(from_f32<f16>(real));
-    case SK_BOOL: return put(static_cast<uint8_t>(truth(value)));
-    case SK_I8: case SK_I32: case SK_I64: {
+    case SK_F32:
+      return put(real);
+    case SK_BF16:
+      return put(from_f32<bf16>(real));
+    case SK_F16:
+      return put(from_f32<f16>(real));
+    case SK_BOOL:
+      return put(static_cast<uint8_t>(truth(value)));
+    case SK_I8:
+    case SK_I32:
+    case SK_I64: {
       const auto n = as_integer(value);
       const int64_t bits = 8 * dtype_bytes(dtype);
       if (!n || (bits < 64 && (*n >> (bits - 1)) != (*n < 0 ? -1 : 0))) return false;
       std::memcpy(to, &*n, static_cast<size_t>(bits / 8));  // little endian
       return true;
     }
-    case SK_NONE: break;
+    case SK_NONE:
+      break;
   }
   return false;
 }
@@ -165,7 +175,8 @@ bool put_element(const RuntimeValue& value, sk_dtype dtype, void* to) {
 Expected<Values> to_tensor(HostServices& host, const HostCall& call) {
   const sk_dtype dtype = plan::abi_dtype(call.results[0].dtype);
   const auto* list = std::get_if<std::vector<int64_t>>(&call.in[0]);
-  if (!list && !as_real(call.in[0])) return fail(fmt::format("{} as a tensor; it must be a host value", describe(call.in[0])));
+  if (!list && !as_real(call.in[0]))
+    return fail(fmt::format("{} as a tensor; it must be a host value", describe(call.in[0])));
   std::vector<int64_t> shape;
   if (list) shape.push_back(static_cast<int64_t>(list->size()));
   auto out = host.pool.empty(dtype, shape);
@@ -181,7 +192,8 @@ Expected<Values> to_tensor(HostServices& host, const HostCall& call) {
 Expected<Values> send(HostServices& host, const HostCall& call) {
   const auto x = tensor(call, 0);
   if (!x) return tl::unexpected(x.error());
-  if (call.attrs.attrs[0].i != 0) return fail(fmt::format("send to rank {}; there is one rank, 0", call.attrs.attrs[0].i));
+  if (call.attrs.attrs[0].i != 0)
+    return fail(fmt::format("send to rank {}; there is one rank, 0", call.attrs.attrs[0].i));
   auto copy = copy_of(**x, host.pool);
   if (!copy) return tl::unexpected(copy.error());
   host.mailbox[call.attrs.attrs[1].i].push_back(std::move(*copy));
@@ -200,7 +212,8 @@ Expected<Values> recv(HostServices& host, const HostCall& call) {
   const sk_tensor want = contiguous_view(static_cast<sk_dtype>(call.attrs.attrs[1].i),
                                          {shape.list.data, static_cast<size_t>(shape.list.size)}, nullptr);
   if (skdsl::describe(t.view) != skdsl::describe(want))
-    return fail(fmt::format("{} was sent with tag {}, {} is expected", skdsl::describe(t.view), tag, skdsl::describe(want)));
+    return fail(fmt::format("{} was sent with tag {}, {} is expected", skdsl::describe(t.view), tag,
+                            skdsl::describe(want)));
   return Values{std::move(t)};
 }
 
@@ -239,21 +252,30 @@ RuntimeValue element(const Tensor& tensor, int64_t position) {
     return x;
   };
   switch (tensor.dtype()) {
-    case SK_F32: return static_cast<double>(load(float{}));
-    case SK_BF16: return static_cast<double>(to_f32(load(bf16{})));
-    case SK_F16: return static_cast<double>(to_f32(load(f16{})));
-    case SK_I8: return static_cast<int64_t>(load(int8_t{}));
-    case SK_I32: return static_cast<int64_t>(load(int32_t{}));
-    case SK_I64: return load(int64_t{});
-    case SK_BOOL: return load(uint8_t{}) != 0;
-    case SK_NONE: break;
+    case SK_F32:
+      return static_cast<double>(load(float{}));
+    case SK_BF16:
+      return static_cast<double>(to_f32(load(bf16{})));
+    case SK_F16:
+      return static_cast<double>(to_f32(load(f16{})));
+    case SK_I8:
+      return static_cast<int64_t>(load(int8_t{}));
+    case SK_I32:
+      return static_cast<int64_t>(load(int32_t{}));
+    case SK_I64:
+      return load(int64_t{});
+    case SK_BOOL:
+      return load(uint8_t{}) != 0;
+    case SK_NONE:
+      break;
   }
   return int64_t{0};
 }
 
 Expected<Tensor> copy_of(const Tensor& tensor, TensorPool& pool) {
   auto out = pool.empty(tensor.dtype(), tensor.shape());
-  if (out && out->bytes() > 0) std::memcpy(out->view.data, tensor.view.data, static_cast<size_t>(out->bytes()));
+  if (out && out->bytes() > 0)
+    std::memcpy(out->view.data, tensor.view.data, static_cast<size_t>(out->bytes()));
   return out;
 }
 

@@ -19,7 +19,8 @@ namespace skdsl::exec {
 struct HostServices {
   TensorPool& pool;
   std::function<void(std::string_view)> print;
-  std::map<int64_t, std::deque<Tensor>> mailbox;  // sent and not yet received, by tag; one rank sends to itself
+  std::map<int64_t, std::deque<Tensor>>
+      mailbox;  // sent and not yet received, by tag; one rank sends to itself
 };
 
 /// One call; operands as in the table, absent ones are tensors without dtype.
@@ -32,7 +33,8 @@ struct HostCall {
 
 using HostOp = Expected<std::vector<RuntimeValue>> (*)(HostServices&, const HostCall&);
 
-/// The implementation, or null when the operator is not one of the host's. Errors name no place: the caller knows it.
+/// The implementation, or null when the operator is not one of the host's. Errors name no place: the caller
+/// knows it.
 HostOp find_host_op(Opcode code);
 
 /// The element at a position of a contiguous tensor as a host scalar: int64_t, double or bool.

@@ -1,13 +1,12 @@
 #include "runtime/exec/interpreter.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pthread.h>
 
 #include <cstdio>
 #include <optional>
 #include <unordered_set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/base/assert.h"
 #include "runtime/exec/function_table.h"
@@ -18,8 +17,8 @@
 
 namespace skdsl::exec {
 
-using plan::kNone;
 using plan::Kind;
+using plan::kNone;
 using Values = std::vector<RuntimeValue>;
 
 namespace {
@@ -53,10 +52,12 @@ tl::unexpected<Error> pass_on(const Expected<T>& e) {
 struct Frame {
   const plan::Function& function;
   const FunctionTable& table;
-  Values values;                               // by ValueId; dead and unborn ones are empty tensors
+  Values values;                                // by ValueId; dead and unborn ones are empty tensors
   std::vector<std::optional<int64_t>> symbols;  // by SymbolId
 
-  std::optional<int64_t> operator()(plan::SymbolId s) const { return s < symbols.size() ? symbols[s] : std::nullopt; }
+  std::optional<int64_t> operator()(plan::SymbolId s) const {
+    return s < symbols.size() ? symbols[s] : std::nullopt;
+  }
   SymbolLookup lookup() const {
     return [this](plan::SymbolId s) { return (*this)(s); };
   }
@@ -75,16 +76,21 @@ struct Interpreter::Impl {
   HostServices host;
   Workspace workspace;
   std::unordered_map<const plan::Function*, std::unique_ptr<FunctionTable>> tables;
-  std::vector<Tensor> constants;                 // by index in the pool of the program; made when first used
-  std::unordered_set<const void*> read_only;     // owners and bytes of weights, consts and literals
+  std::vector<Tensor> constants;              // by index in the pool of the program; made when first used
+  std::unordered_set<const void*> read_only;  // owners and bytes of weights, consts and literals
   size_t read_only_weights = 0;
-  std::vector<sk_tensor> in, out;                // of the launch being prepared
+  std::vector<sk_tensor> in, out;  // of the launch being prepared
   Recorder* recorder = nullptr;
   int depth = 0;
   uint64_t ops_run = 0;
 
   Impl(const plan::Program& p, Bindings& b, Workers& w, InterpreterOptions o)
-      : program(p), bindings(b), workers(w), options(std::move(o)), pool(options.poison), host{pool, options.print, {}} {
+      : program(p),
+        bindings(b),
+        workers(w),
+        options(std::move(o)),
+        pool(options.poison),
+        host{pool, options.print, {}} {
     if (!host.print) host.print = [](std::string_view s) { std::fwrite(s.data(), 1, s.size(), stdout); };
   }
 
@@ -98,11 +104,14 @@ struct Interpreter::Impl {
 
   // ---- values and symbols
 
-  /// Takes a value under its declared type: kinds, dtypes, ranks and known sizes must agree; symbols are bound.
-  /// With `first_only` a symbol that is bound keeps its size and must agree: parameters of one call share symbols.
+  /// Takes a value under its declared type: kinds, dtypes, ranks and known sizes must agree; symbols are
+  /// bound. With `first_only` a symbol that is bound keeps its size and must agree: parameters of one call
+  /// share symbols.
   std::optional<std::string> set(Frame& f, plan::ValueId id, RuntimeValue value, bool first_only = false) {
     const plan::Type& type = f.function.values[id].type;
-    const auto clash = [&] { return fmt::format("{} where {} is declared", describe(value), program.text(type)); };
+    const auto clash = [&] {
+      return fmt::format("{} where {} is declared", describe(value), program.text(type));
+    };
     if (kind_of(value) != type.kind) return clash();
     const auto agree = [&](const plan::Dim& dim, int64_t size) {
       if (dim.as_symbol() && !(first_only && f(*dim.as_symbol()))) {
@@ -145,7 +154,8 @@ struct Interpreter::Impl {
   /// Runs a body or, with the op that owns it, a nested region; gives what it returns or yields.
   Expected<Values> run_region(Frame& f, plan::RegionId id, Values args, const plan::Op* owner) {
     if (depth >= kMaxDepth || stack_is_short())
-      return fail(fmt::format("`{}`: calls and blocks are nested too deeply ({} levels)", f.function.name, depth));
+      return fail(
+          fmt::format("`{}`: calls and blocks are nested too deeply ({} levels)", f.function.name, depth));
     ++depth;
     auto results = run_ops(f, id, std::move(args), owner);
     --depth;
@@ -157,7 +167,8 @@ struct Interpreter::Impl {
     for (size_t i = 0; i < region.args.size(); ++i)
       if (const auto wrong = set(f, region.args[i], std::move(args[i]), owner == nullptr))
         return owner ? fail(where(*owner) + ": " + *wrong)
-                     : fail(fmt::format("`{}`: argument {} is {}", f.function.name, parameter(f.function, i), *wrong));
+                     : fail(fmt::format("`{}`: argument {} is {}", f.function.name, parameter(f.function, i),
+                                        *wrong));
     for (const plan::ValueId v : f.table.unused_args[id]) f.values[v] = {};
     for (const plan::OpId o : region.ops) {
       const plan::Op& op = f.function.ops[o];
@@ -210,7 +221,8 @@ struct Interpreter::Impl {
   Expected<void> finish(Frame& f, const plan::Op& op, Expected<Values> results) {
     if (!results) return pass_on(results);
     for (size_t i = 0; i < op.results.size(); ++i)
-      if (const auto wrong = set(f, op.results[i], std::move((*results)[i]))) return fail(where(op) + ": the result is " + *wrong);
+      if (const auto wrong = set(f, op.results[i], std::move((*results)[i])))
+        return fail(where(op) + ": the result is " + *wrong);
     return {};
   }
 
@@ -226,7 +238,8 @@ struct Interpreter::Impl {
     auto results = run(host, HostCall{op, operands, *attrs, types});
     if (!results) return fail_at(where(op), results.error());
     if (recorder && op.code == Opcode::ToTensor)
-      if (const auto* t = std::get_if<Tensor>(&results->front())) recorder->list(f.function, op.operands[0], *t);
+      if (const auto* t = std::get_if<Tensor>(&results->front()))
+        recorder->list(f.function, op.operands[0], *t);
     return results;
   }
 
@@ -292,7 +305,8 @@ struct Interpreter::Impl {
     if (!attrs) return fail(where(op) + ": an attribute depends on a size that is not known here");
 
     if (row.has(kInPlace) && !writable(operands[0]))
-      return fail(fmt::format("{}: `{}` is a weight or a literal; only states may be written", where(op), operand_param(row, 0).name));
+      return fail(fmt::format("{}: `{}` is a weight or a literal; only states may be written", where(op),
+                              operand_param(row, 0).name));
     Values results;
     in.clear(), out.clear();
     for (const Tensor& t : operands) in.push_back(t.view);
@@ -314,7 +328,8 @@ struct Interpreter::Impl {
     call.out = out.data(), call.n_out = static_cast<uint32_t>(out.size());
     call.attr = attrs->attrs.data(), call.n_attr = static_cast<uint32_t>(attrs->attrs.size());
     if (const auto wrong = shape_error(op.code, call)) return fail(where(op) + ": " + *wrong);
-    if (auto ok = workspace.attach(*table.kernel, call, workers, pool); !ok) return fail_at(where(op), ok.error());
+    if (auto ok = workspace.attach(*table.kernel, call, workers, pool); !ok)
+      return fail_at(where(op), ok.error());
     auto done = launch(*table.kernel, call, blocks_for(call, workers), workers, [&] { return where(op); });
     if (!done) return pass_on(done);
     if (options.observe) options.observe({op.code, op.loc, op.path, in, out, {}});
@@ -345,8 +360,8 @@ struct Interpreter::Impl {
     bool ok = shape->size() <= SK_MAX_RANK;
     for (const int64_t d : *shape) ok = ok && d >= 0 && !__builtin_mul_overflow(elements, d, &elements);
     if (!ok || elements != t->elements())
-      return fail(fmt::format("{}: {} cannot become [{}]: the number of elements differs", where(op), skdsl::describe(t->view),
-                              fmt::join(*shape, ", ")));
+      return fail(fmt::format("{}: {} cannot become [{}]: the number of elements differs", where(op),
+                              skdsl::describe(t->view), fmt::join(*shape, ", ")));
     Tensor result = t->reshaped(*shape);
     if (recorder) {
       std::optional<AbiAttrs> evaluated;
@@ -380,8 +395,9 @@ struct Interpreter::Impl {
 
   static Structural structural_op(Opcode code) {
     static constexpr StructuralRow kRows[] = {
-        {Opcode::Constant, &Impl::constant}, {Opcode::Weight, &Impl::weight}, {Opcode::State, &Impl::state},
-        {Opcode::StateAssign, &Impl::state_assign}, {Opcode::Call, &Impl::call}, {Opcode::If, &Impl::branch},
+        {Opcode::Constant, &Impl::constant}, {Opcode::Weight, &Impl::weight},
+        {Opcode::State, &Impl::state},       {Opcode::StateAssign, &Impl::state_assign},
+        {Opcode::Call, &Impl::call},         {Opcode::If, &Impl::branch},
         {Opcode::While, &Impl::loop},
     };
     for (const StructuralRow& row : kRows)
@@ -399,7 +415,8 @@ struct Interpreter::Impl {
       auto made = pool.empty(plan::abi_dtype(data.dtype), data.shape);
       if (!made) return fail_at(where(op), made.error());
       if (static_cast<size_t>(made->bytes()) != data.bytes.size())
-        return fail(fmt::format("{}: {} bytes of data for {}", where(op), data.bytes.size(), skdsl::describe(made->view)));
+        return fail(fmt::format("{}: {} bytes of data for {}", where(op), data.bytes.size(),
+                                skdsl::describe(made->view)));
       std::copy(data.bytes.begin(), data.bytes.end(), made->data<uint8_t>());
       t = std::move(*made);
       protect(t);
@@ -413,7 +430,8 @@ struct Interpreter::Impl {
     const auto& path = std::get<std::string>(op.attrs[0]);
     const Tensor* t = bindings.weight(path);
     if (!t) return fail(fmt::format("{}: weight `{}` is not loaded", where(op), path));
-    if (recorder) recorder->declared(plan::Storage::Weight, path, f.function.values[op.results[0]].type.dtype, *t);
+    if (recorder)
+      recorder->declared(plan::Storage::Weight, path, f.function.values[op.results[0]].type.dtype, *t);
     return Values{*t};
   }
 
@@ -422,7 +440,8 @@ struct Interpreter::Impl {
     const auto& path = std::get<std::string>(op.attrs[0]);
     const Tensor* t = bindings.state(path);
     if (!t) return fail(fmt::format("{}: state `{}` does not exist", where(op), path));
-    if (recorder) recorder->declared(plan::Storage::State, path, f.function.values[op.results[0]].type.dtype, *t);
+    if (recorder)
+      recorder->declared(plan::Storage::State, path, f.function.values[op.results[0]].type.dtype, *t);
     return Values{*t};
   }
 
@@ -443,13 +462,16 @@ struct Interpreter::Impl {
   Expected<Values> call(Frame& f, plan::OpId id) {
     const plan::Op& op = f.function.ops[id];
     const plan::Function* callee = f.table.ops[id].callee;
-    if (!callee) return fail(fmt::format("{}: no function `{}`", where(op), std::get<std::string>(op.attrs[0])));
+    if (!callee)
+      return fail(fmt::format("{}: no function `{}`", where(op), std::get<std::string>(op.attrs[0])));
     Values args;
     for (const plan::ValueId v : op.operands) args.push_back(f.values[v]);
     const bool from_script = f.function.phase == plan::Phase::None;
-    auto results = callee->phase == plan::Phase::Decode && from_script && options.decode_hook
-                       ? options.decode_hook(*callee, std::move(args), {op.context, [&](const Tensor& t) { return later_use(f, id, t); }})
-                       : run_function(*callee, std::move(args));
+    auto results =
+        callee->phase == plan::Phase::Decode && from_script && options.decode_hook
+            ? options.decode_hook(*callee, std::move(args),
+                                  {op.context, [&](const Tensor& t) { return later_use(f, id, t); }})
+            : run_function(*callee, std::move(args));
     if (!results) {
       Error error = results.error();
       if (op.loc.line != 0 && error.notes.size() < 8)
@@ -457,17 +479,20 @@ struct Interpreter::Impl {
       return tl::unexpected(std::move(error));
     }
     if (results->size() != op.results.size())
-      return fail(fmt::format("{}: `{}` gave {} results, {} are declared", where(op), callee->name, results->size(), op.results.size()));
+      return fail(fmt::format("{}: `{}` gave {} results, {} are declared", where(op), callee->name,
+                              results->size(), op.results.size()));
     return results;
   }
 
-  /// Where the function reads a value that stands in these bytes, after the op; in a loop maybe in the next round.
+  /// Where the function reads a value that stands in these bytes, after the op; in a loop maybe in the next
+  /// round.
   static std::optional<Loc> later_use(const Frame& f, plan::OpId after, const Tensor& bytes) {
     const plan::Function& g = f.function;
     std::vector<plan::OpId> owner(g.ops.size(), kNone);  // of the region that the op stands in
     for (const plan::Op& op : g.ops)
       for (const plan::RegionId r : op.regions)
-        for (const plan::OpId inside : g.regions[r].ops) owner[inside] = static_cast<plan::OpId>(&op - g.ops.data());
+        for (const plan::OpId inside : g.regions[r].ops)
+          owner[inside] = static_cast<plan::OpId>(&op - g.ops.data());
     // Those around the op have read their operands; the outermost loop may come round.
     std::unordered_set<plan::OpId> around;
     plan::OpId loop = kNone;
@@ -526,14 +551,16 @@ struct Interpreter::Impl {
   }
 };
 
-Interpreter::Interpreter(const plan::Program& program, Bindings& bindings, Workers& workers, InterpreterOptions options)
+Interpreter::Interpreter(const plan::Program& program, Bindings& bindings, Workers& workers,
+                         InterpreterOptions options)
     : impl_(std::make_unique<Impl>(program, bindings, workers, std::move(options))) {}
 Interpreter::~Interpreter() = default;
 
 Expected<Values> Interpreter::run(const plan::Function& function, Values args) {
   for (size_t i = 0; i < args.size(); ++i)
     if (const auto* t = std::get_if<Tensor>(&args[i]); t && *t && !t->contiguous())
-      return fail(fmt::format("`{}`: argument {} is not contiguous", function.name, Impl::parameter(function, i)));
+      return fail(
+          fmt::format("`{}`: argument {} is not contiguous", function.name, Impl::parameter(function, i)));
   return impl_->run_function(function, std::move(args));
 }
 

@@ -1,8 +1,8 @@
 #include "runtime/exec/launch.h"
 
-#include <cstring>
-
 #include <fmt/format.h>
+
+#include <cstring>
 
 namespace skdsl::exec {
 
@@ -38,7 +38,8 @@ uint32_t blocks_for(const sk_call& call, const Workers& workers) {
   return bytes < kSmallLaunchBytes ? 1 : workers.count();
 }
 
-Expected<void> Workspace::attach(const kernels::KernelEntry& kernel, sk_call& call, const Workers& workers, TensorPool& pool) {
+Expected<void> Workspace::attach(const kernels::KernelEntry& kernel, sk_call& call, const Workers& workers,
+                                 TensorPool& pool) {
   call.workspace = nullptr;
   call.workspace_stride = 0;
   if (!kernel.workspace) return {};
@@ -73,7 +74,8 @@ Expected<void> launch(const kernels::KernelEntry& kernel, sk_call& call, uint32_
 }
 
 std::string fault_message(const sk_fault& fault, const std::string& where) {
-  return fmt::format("{}: index {} at row {} is out of range; it must be at least 0 and below {}", where, fault.value, fault.row, fault.limit);
+  return fmt::format("{}: index {} at row {} is out of range; it must be at least 0 and below {}", where,
+                     fault.value, fault.row, fault.limit);
 }
 
 void AbiAttrs::add_int(int64_t value) {

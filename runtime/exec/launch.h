@@ -11,7 +11,8 @@
 
 namespace skdsl::exec {
 
-/// Where an op stands, as messages begin: "llama.sk:12:5: `embedding` (layers.0)"; what is unknown is left out.
+/// Where an op stands, as messages begin: "llama.sk:12:5: `embedding` (layers.0)"; what is unknown is left
+/// out.
 std::string place(const plan::Program& program, Opcode code, const Loc& loc, const std::string& path);
 
 /// An error of an op: "<place>: <what>".
@@ -23,16 +24,18 @@ uint32_t blocks_for(const sk_call& call, const Workers& workers);
 /// Scratch bytes that grow on demand and serve one launch at a time.
 class Workspace {
  public:
-  /// Points the call at workspace for up to workers.count() blocks; growing leaves earlier calls' pointers dangling.
-  Expected<void> attach(const kernels::KernelEntry& kernel, sk_call& call, const Workers& workers, TensorPool& pool);
+  /// Points the call at workspace for up to workers.count() blocks; growing leaves earlier calls' pointers
+  /// dangling.
+  Expected<void> attach(const kernels::KernelEntry& kernel, sk_call& call, const Workers& workers,
+                        TensorPool& pool);
 
  private:
   Tensor bytes_;
 };
 
-/// Launches and waits. A data fault is repeated on one block, so that the message names the first faulty row whatever
-/// the number of workers; every kernel may run again.
-/// Error: "<place>: index 70000 at row 3 is out of range; it must be at least 0 and below 131072".
+/// Launches and waits. A data fault is repeated on one block, so that the message names the first faulty row
+/// whatever the number of workers; every kernel may run again. Error: "<place>: index 70000 at row 3 is out
+/// of range; it must be at least 0 and below 131072".
 Expected<void> launch(const kernels::KernelEntry& kernel, sk_call& call, uint32_t blocks, Workers& workers,
                       const std::function<std::string()>& where);
 

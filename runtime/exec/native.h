@@ -1,9 +1,10 @@
 // native — a decode step as machine code: what a graph hands to its compiler, and what that code calls back
 //
-// A step is one launch: every worker enters the step function once and leaves it at the end. It calls one function for
-// each *distinct* super kernel, with an argument table of the worker's own, and kernels of ordinary tasks directly. The
-// order inside a super kernel is fixed beforehand (native_order.h); code is the same for every number of workers above
-// one. The runtime does not know who compiles: a NativeCompiler is given to it.
+// A step is one launch: every worker enters the step function once and leaves it at the end. It calls one
+// function for each *distinct* super kernel, with an argument table of the worker's own, and kernels of
+// ordinary tasks directly. The order inside a super kernel is fixed beforehand (native_order.h); code is the
+// same for every number of workers above one. The runtime does not know who compiles: a NativeCompiler is
+// given to it.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -22,33 +23,34 @@ namespace skdsl::exec {
 
 // ---- what the code sees at run time
 
-/// How far a worker has come, in arrivals since the graph was built. A line of its own: only its worker writes it.
+/// How far a worker has come, in arrivals since the graph was built. A line of its own: only its worker
+/// writes it.
 struct alignas(64) NativeProgress {
   std::atomic<uint64_t> reached{0};
 };
 
 /// What all workers of one run share. Code reads `lanes` only.
 struct NativeFrame {
-  uint32_t lanes = 1;  // workers
-  uint32_t spins = 0;  // polls before a waiting worker gives its core away
-  uint64_t base = 0;   // arrivals of the runs before
+  uint32_t lanes = 1;                  // workers
+  uint32_t spins = 0;                  // polls before a waiting worker gives its core away
+  uint64_t base = 0;                   // arrivals of the runs before
   NativeProgress* progress = nullptr;  // by worker
   const std::atomic<bool>* interrupt = nullptr;
   std::atomic<uint32_t> stop{UINT32_MAX};  // launches of the step from this one on do not run
   std::atomic<bool> interrupted{false};
 };
 
-/// The argument table of one launch: kernels' calls, then their fault records, in the order of NativeFunction::kernels.
-/// A worker has one for each launch of the step.
+/// The argument table of one launch: kernels' calls, then their fault records, in the order of
+/// NativeFunction::kernels. A worker has one for each launch of the step.
 using NativeTable = void*;
 using NativeEntry = void (*)(NativeFrame* frame, const NativeTable* tables, uint32_t worker);
 
-/// Who takes part in a meeting, and how. The first worker runs small kernels alone, so it may be all that others wait
-/// for, or the only one who waits.
+/// Who takes part in a meeting, and how. The first worker runs small kernels alone, so it may be all that
+/// others wait for, or the only one who waits.
 enum NativeMeet : uint32_t {
   kOthersArrive = 1,
   kFirstArrives = 2,
-  kFirstWaits = 4,        // for the others
+  kFirstWaits = 4,  // for the others
   kOthersWaitFirst = 8,
   kOthersWaitOthers = 16,
   kArrive = kFirstArrives | kOthersArrive,
@@ -126,7 +128,8 @@ struct NativeLaunch {
   uint32_t how = kMeet;  // the meeting before it
 };
 
-/// x86 twins of what a super kernel does on the device, and kernels compiled for their shapes (native_options.def).
+/// x86 twins of what a super kernel does on the device, and kernels compiled for their shapes
+/// (native_options.def).
 struct NativeOptions {
 #define SK_NATIVE_OPTION(name, on, text) bool name = on;
 #include "runtime/exec/native_options.def"
@@ -135,7 +138,7 @@ struct NativeOptions {
 };
 
 struct NativeStep {
-  std::string name;  // of the graph's function
+  std::string name;   // of the graph's function
   bool solo = false;  // one worker: nobody is met
   NativeOptions options;
   std::vector<NativeFunction> functions;
@@ -179,7 +182,8 @@ extern "C" {
 /// One meeting: `number` is counted from the start of the step; `how` are bits of NativeMeet.
 void sk_native_meet(skdsl::exec::NativeFrame* frame, uint32_t worker, uint64_t number, uint32_t how) noexcept;
 /// The meeting before a launch; not 0 when the step ends here, because of a fault before or an interrupt.
-uint32_t sk_native_boundary(skdsl::exec::NativeFrame* frame, uint32_t worker, uint64_t number, uint32_t launch, uint32_t how) noexcept;
+uint32_t sk_native_boundary(skdsl::exec::NativeFrame* frame, uint32_t worker, uint64_t number,
+                            uint32_t launch, uint32_t how) noexcept;
 /// A kernel of this launch has recorded a fault: later launches do not run.
 void sk_native_fault(skdsl::exec::NativeFrame* frame, uint32_t launch) noexcept;
 }

@@ -21,8 +21,8 @@ struct Token {
   uint32_t id = 0;
 };
 
-// Writes down what one worker does. A side that comes to a wait lets the other go on first, so that what it could do
-// meanwhile stands before the wait.
+// Writes down what one worker does. A side that comes to a wait lets the other go on first, so that what it
+// could do meanwhile stands before the wait.
 struct Scribe {
   const plan::SuperKernel& sk;
   std::vector<Token> list;
@@ -46,10 +46,11 @@ struct Scribe {
     list.push_back({Token::Kind::Wait, 0, arrivals[static_cast<size_t>(s)][w.arrivals++]});
     return true;
   }
-  // A mix kernel runs as a whole where the later of its sides would: what it needs is done by then, and who needs it
-  // waits for both.
+  // A mix kernel runs as a whole where the later of its sides would: what it needs is done by then, and who
+  // needs it waits for both.
   bool call(Side side, size_t k, Walk&) {
-    if (plan::runs_on(sk.kernels[k].type, side) && --sides_left[k] == 0) list.push_back({Token::Kind::Call, static_cast<uint32_t>(k)});
+    if (plan::runs_on(sk.kernels[k].type, side) && --sides_left[k] == 0)
+      list.push_back({Token::Kind::Call, static_cast<uint32_t>(k)});
     return true;
   }
   void note(Side, const SkStep& s) {
@@ -72,14 +73,16 @@ std::vector<Token> merged(const plan::SuperKernel& sk) {
     if (!open) break;
     ++idle;
   }
-  for (const Side s : plan::kSides) SK_ASSERT(walks[static_cast<size_t>(s)].at == sk.of(s).size(), "plan::verify plays both sides to their end");
+  for (const Side s : plan::kSides)
+    SK_ASSERT(walks[static_cast<size_t>(s)].at == sk.of(s).size(),
+              "plan::verify plays both sides to their end");
   return std::move(scribe.list);
 }
 
-// The list with phases, without waits for what was waited for before, and without arrivals that nobody waits for.
-// `covered` counts calls: an arrival says that so many are done.
-std::vector<NativeOp> thinned(const std::vector<Token>& list, const std::vector<NativeKernel>& kernels, bool solo, const NativeOptions& options,
-                              uint32_t& meetings) {
+// The list with phases, without waits for what was waited for before, and without arrivals that nobody waits
+// for. `covered` counts calls: an arrival says that so many are done.
+std::vector<NativeOp> thinned(const std::vector<Token>& list, const std::vector<NativeKernel>& kernels,
+                              bool solo, const NativeOptions& options, uint32_t& meetings) {
   struct Item {
     NativeOp op;
     uint32_t id = 0;       // of the arrival
@@ -94,8 +97,12 @@ std::vector<NativeOp> thinned(const std::vector<Token>& list, const std::vector<
     items.push_back({{.kind = NativeOp::Kind::Meet, .how = kWait}, ids++, 0});
   };
   for (const Token& t : list) switch (t.kind) {
-      case Token::Kind::Arrive: items.push_back({{.kind = NativeOp::Kind::Meet, .how = kArrive}, t.id, calls}); break;
-      case Token::Kind::Wait: items.push_back({{.kind = NativeOp::Kind::Meet, .how = kWait}, t.id, 0}); break;
+      case Token::Kind::Arrive:
+        items.push_back({{.kind = NativeOp::Kind::Meet, .how = kArrive}, t.id, calls});
+        break;
+      case Token::Kind::Wait:
+        items.push_back({{.kind = NativeOp::Kind::Meet, .how = kWait}, t.id, 0});
+        break;
       case Token::Kind::Prefetch:
         if (options.preload) items.push_back({{.kind = NativeOp::Kind::Prefetch, .kernel = t.kernel}});
         break;
@@ -142,7 +149,8 @@ std::vector<NativeOp> thinned(const std::vector<Token>& list, const std::vector<
       op.meeting = meetings;
     } else {
       op.meeting = number[i.id];
-      if (!out.empty() && out.back().kind == NativeOp::Kind::Meet && out.back().meeting == op.meeting && !options.early_start) {
+      if (!out.empty() && out.back().kind == NativeOp::Kind::Meet && out.back().meeting == op.meeting &&
+          !options.early_start) {
         out.back().how = kMeet;
         continue;
       }
@@ -182,9 +190,11 @@ struct Dirty {
 // A meeting after which the first worker runs something, and the others too when `wide`.
 uint32_t needed(Dirty& dirty, bool first_runs, bool wide) {
   uint32_t how = 0;
-  if (first_runs && dirty.others_for_first) how |= kOthersArrive | kFirstWaits, dirty.others_for_first = false;
+  if (first_runs && dirty.others_for_first)
+    how |= kOthersArrive | kFirstWaits, dirty.others_for_first = false;
   if (wide && dirty.first) how |= kFirstArrives | kOthersWaitFirst, dirty.first = false;
-  if (wide && dirty.others_for_others) how |= kOthersArrive | kOthersWaitOthers, dirty.others_for_others = false;
+  if (wide && dirty.others_for_others)
+    how |= kOthersArrive | kOthersWaitOthers, dirty.others_for_others = false;
   return how;
 }
 
@@ -207,7 +217,8 @@ void narrow(NativeFunction& f) {
     } else if (op.kind == NativeOp::Kind::Meet && op.how == kWait) {
       // Arrived at earlier: only what was called between stays unseen.
       dirty = {};
-      for (size_t back = at; back-- > 0 && !(f.ops[back].kind == NativeOp::Kind::Meet && f.ops[back].meeting == op.meeting);)
+      for (size_t back = at;
+           back-- > 0 && !(f.ops[back].kind == NativeOp::Kind::Meet && f.ops[back].meeting == op.meeting);)
         if (f.ops[back].kind == NativeOp::Kind::Call) dirty.run(f.kernels[f.ops[back].kernel].alone);
     }
     out.push_back(op);
@@ -217,7 +228,8 @@ void narrow(NativeFunction& f) {
 
 }  // namespace
 
-NativeFunction native_function(const plan::SuperKernel& sk, std::vector<NativeKernel> kernels, const NativeOptions& options, bool solo) {
+NativeFunction native_function(const plan::SuperKernel& sk, std::vector<NativeKernel> kernels,
+                               const NativeOptions& options, bool solo) {
   NativeFunction f;
   f.name = sk.name;
   f.kernels = std::move(kernels);
@@ -232,7 +244,8 @@ NativeFunction native_task(NativeKernel kernel, bool solo) {
   f.name = info(kernel.code).name;
   f.plain = true;
   for (uint32_t phase = 0; phase < kernel.phases; ++phase) {
-    if (phase > 0 && !kernel.alone && !solo) f.ops.push_back({.kind = NativeOp::Kind::Meet, .meeting = ++f.meetings});
+    if (phase > 0 && !kernel.alone && !solo)
+      f.ops.push_back({.kind = NativeOp::Kind::Meet, .meeting = ++f.meetings});
     f.ops.push_back({.kind = NativeOp::Kind::Call, .phase = phase});
   }
   f.kernels.push_back(std::move(kernel));
@@ -254,7 +267,9 @@ void set_boundaries(NativeStep& step) {
   for (const NativeLaunch& l : step.launches) first_only.push_back(step.functions[l.function].first_only());
   const std::vector<uint32_t> narrow = boundaries(first_only);
   for (size_t i = 0; i < step.launches.size(); ++i)
-    step.launches[i].how = i == 0 || step.solo ? 0 : step.options.narrow_sync ? narrow[i] : static_cast<uint32_t>(kMeet);
+    step.launches[i].how = i == 0 || step.solo        ? 0
+                           : step.options.narrow_sync ? narrow[i]
+                                                      : static_cast<uint32_t>(kMeet);
 }
 
 }  // namespace skdsl::exec

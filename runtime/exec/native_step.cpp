@@ -28,7 +28,8 @@ NativeKernel described(const StepKernel& s, const plan::Schedule& schedule, cons
     const uint32_t dtype = s.call->in[i].dtype;
     k.may_fault |= dtype == SK_I32 || dtype == SK_I64;
     const plan::BufferId b = s.task->in[i];
-    if (options.preload && b != plan::kNone && schedule.buffers[b].storage == plan::Storage::Weight) k.weights.push_back(i);
+    if (options.preload && b != plan::kNone && schedule.buffers[b].storage == plan::Storage::Weight)
+      k.weights.push_back(i);
   }
   if (!options.static_kernels) return k;
   for (uint32_t i = 0; i < s.call->n_in; ++i) k.in.push_back(shape_of(s.call->in[i]));
@@ -48,8 +49,8 @@ NativeKernel described(const StepKernel& s, const plan::Schedule& schedule, cons
 
 }  // namespace
 
-NativeStep native_step(const plan::Program& program, const plan::Schedule& schedule, const std::vector<StepLaunch>& launches,
-                       const NativeOptions& options, bool solo) {
+NativeStep native_step(const plan::Program& program, const plan::Schedule& schedule,
+                       const std::vector<StepLaunch>& launches, const NativeOptions& options, bool solo) {
   NativeStep step;
   step.name = schedule.function;
   step.solo = solo;
@@ -58,8 +59,10 @@ NativeStep native_step(const plan::Program& program, const plan::Schedule& sched
   for (const StepLaunch& l : launches) {
     std::vector<NativeKernel> kernels;
     for (const StepKernel& s : l.kernels) kernels.push_back(described(s, schedule, options));
-    NativeFunction f = l.superkernel ? native_function(*l.superkernel, std::move(kernels), options, solo) : native_task(std::move(kernels[0]), solo);
-    const auto same = std::find_if(step.functions.begin(), step.functions.end(), [&](const NativeFunction& g) { return same_code(f, g); });
+    NativeFunction f = l.superkernel ? native_function(*l.superkernel, std::move(kernels), options, solo)
+                                     : native_task(std::move(kernels[0]), solo);
+    const auto same = std::find_if(step.functions.begin(), step.functions.end(),
+                                   [&](const NativeFunction& g) { return same_code(f, g); });
     step.launches.push_back({static_cast<uint32_t>(same - step.functions.begin())});
     if (same == step.functions.end()) step.functions.push_back(std::move(f));
   }

@@ -6,7 +6,7 @@
 namespace skdsl::exec {
 
 /// Equal launches share a function; names are those of the first launch.
-NativeStep native_step(const plan::Program& program, const plan::Schedule& schedule, const std::vector<StepLaunch>& launches,
-                       const NativeOptions& options, bool solo);
+NativeStep native_step(const plan::Program& program, const plan::Schedule& schedule,
+                       const std::vector<StepLaunch>& launches, const NativeOptions& options, bool solo);
 
 }  // namespace skdsl::exec

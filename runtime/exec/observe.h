@@ -12,7 +12,8 @@
 
 namespace skdsl::exec {
 
-/// A kernel that has just ended, or a `dump` whose value is there (then code is Tap, `in` the value and `name` its name).
+/// A kernel that has just ended, or a `dump` whose value is there (then code is Tap, `in` the value and
+/// `name` its name).
 struct Observed {
   Opcode code;
   const Loc& loc;

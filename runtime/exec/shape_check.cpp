@@ -1,10 +1,10 @@
 #include "runtime/exec/shape_check.h"
 
-#include <algorithm>
-#include <vector>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "runtime/tensor/tensor.h"
 
@@ -35,11 +35,12 @@ struct Call {
     return ok;
   }
   bool rank(uint32_t i, size_t want) {
-    return need(in(i).size() == want, "`{}` is {}; it must have rank {}", operand_param(op, i).name, describe(abi.in[i]), want);
+    return need(in(i).size() == want, "`{}` is {}; it must have rank {}", operand_param(op, i).name,
+                describe(abi.in[i]), want);
   }
   bool in_is(uint32_t i, const Dims& want) {
-    return need(in(i) == want, "`{}` is {}; its shape must be [{}]", operand_param(op, i).name, describe(abi.in[i]),
-                fmt::join(want, ", "));
+    return need(in(i) == want, "`{}` is {}; its shape must be [{}]", operand_param(op, i).name,
+                describe(abi.in[i]), fmt::join(want, ", "));
   }
   bool out_is(uint32_t i, const Dims& want) {
     return need(i < abi.n_out && out(i) == want, "the operands give shape [{}], the result is declared [{}]",
@@ -63,7 +64,8 @@ void broadcast(Call& c) {
       const int64_t want = out[out.size() - x.size() + k];
       ok = x[k] == want || x[k] == 1;
     }
-    c.need(ok, "`{}` is {}; it does not broadcast to [{}]", operand_param(c.op, i).name, describe(c.abi.in[i]), fmt::join(out, ", "));
+    c.need(ok, "`{}` is {}; it does not broadcast to [{}]", operand_param(c.op, i).name,
+           describe(c.abi.in[i]), fmt::join(out, ", "));
   }
 }
 
@@ -87,8 +89,8 @@ int64_t elements(const Dims& d) {
 }
 
 void reshape(Call& c) {
-  c.need(elements(c.in(0)) == elements(c.out(0)), "{} cannot become [{}]: the number of elements differs", describe(c.abi.in[0]),
-         fmt::join(c.out(0), ", "));
+  c.need(elements(c.in(0)) == elements(c.out(0)), "{} cannot become [{}]: the number of elements differs",
+         describe(c.abi.in[0]), fmt::join(c.out(0), ", "));
 }
 
 void transpose(Call& c) {
@@ -109,7 +111,8 @@ void concat(Call& c) {
     if (!c.rank(i, sum.size())) return;
     sum[a] += x[a];
     x[a] = sum[a];
-    if (!c.need(x == sum, "{} and {} differ off axis {}", describe(c.abi.in[0]), describe(c.abi.in[i]), a)) return;
+    if (!c.need(x == sum, "{} and {} differ off axis {}", describe(c.abi.in[0]), describe(c.abi.in[i]), a))
+      return;
   }
   c.out_is(0, sum);
 }
@@ -121,8 +124,10 @@ void split(Call& c) {
   const Dims sizes = c.list("sizes");
   int64_t sum = 0;
   for (const int64_t s : sizes) sum += s;
-  c.need(sum == x[a] && sizes.size() == c.abi.n_out && std::all_of(sizes.begin(), sizes.end(), [](int64_t s) { return s >= 0; }),
-         "pieces [{}] of {} along axis {}; they must sum to its size", fmt::join(sizes, ", "), describe(c.abi.in[0]), a);
+  c.need(sum == x[a] && sizes.size() == c.abi.n_out &&
+             std::all_of(sizes.begin(), sizes.end(), [](int64_t s) { return s >= 0; }),
+         "pieces [{}] of {} along axis {}; they must sum to its size", fmt::join(sizes, ", "),
+         describe(c.abi.in[0]), a);
   for (uint32_t i = 0; c.error.empty() && i < c.abi.n_out; ++i) {
     x[a] = sizes[i];
     c.out_is(i, x);
@@ -134,8 +139,8 @@ void slice(Call& c) {
   const int64_t a = c.axis("axis", x.size());
   if (a < 0) return;
   const int64_t begin = c.integer("begin"), end = c.integer("end");
-  c.need(0 <= begin && begin <= end && end <= x[a], "[{}..{}] of axis {} of {}; 0 ≤ begin ≤ end ≤ size must hold", begin, end, a,
-         describe(c.abi.in[0]));
+  c.need(0 <= begin && begin <= end && end <= x[a],
+         "[{}..{}] of axis {} of {}; 0 ≤ begin ≤ end ≤ size must hold", begin, end, a, describe(c.abi.in[0]));
   x[a] = end - begin;
   c.out_is(0, x);
 }
@@ -267,7 +272,9 @@ void add_rms_norm(Call& c) {
 
 void swiglu(Call& c) {
   Dims x = c.in(0);
-  if (!c.need(!x.empty() && x.back() % 2 == 0, "`x` is {}; its last axis must be even", describe(c.abi.in[0]))) return;
+  if (!c.need(!x.empty() && x.back() % 2 == 0, "`x` is {}; its last axis must be even",
+              describe(c.abi.in[0])))
+    return;
   x.back() /= 2;
   c.out_is(0, x);
 }
@@ -331,30 +338,38 @@ void attention(Call& c) {
   if (!c.rank(kQuery, 3)) return;
   const Dims q = c.in(kQuery);
   const bool paged = c.has(kTable);
-  c.need(q[1] == c.integer("num_heads"), "`query` is {}; num_heads is {}", describe(c.abi.in[kQuery]), c.integer("num_heads"));
+  c.need(q[1] == c.integer("num_heads"), "`query` is {}; num_heads is {}", describe(c.abi.in[kQuery]),
+         c.integer("num_heads"));
   // One head may leave its axis out, as an MLA latent cache does.
   const size_t leading = paged ? 2 : 1;
   const auto heads_and_dim = [&](uint32_t i) -> std::pair<int64_t, int64_t> {
     const Dims k = c.in(i);
-    if (!c.need(k.size() == leading + 1 || k.size() == leading + 2, "`{}` is {}; it must be {}", operand_param(c.op, i).name,
-                describe(c.abi.in[i]), paged ? "[blocks, block_size, heads, dim]" : "[rows, heads, dim]"))
+    if (!c.need(k.size() == leading + 1 || k.size() == leading + 2, "`{}` is {}; it must be {}",
+                operand_param(c.op, i).name, describe(c.abi.in[i]),
+                paged ? "[blocks, block_size, heads, dim]" : "[rows, heads, dim]"))
       return {0, 0};
-    if (paged) c.need(k[1] == c.integer("block_size"), "`{}` is {}; block_size is {}", operand_param(c.op, i).name,
-                      describe(c.abi.in[i]), c.integer("block_size"));
+    if (paged)
+      c.need(k[1] == c.integer("block_size"), "`{}` is {}; block_size is {}", operand_param(c.op, i).name,
+             describe(c.abi.in[i]), c.integer("block_size"));
     const Dims first = c.in(kKey);
-    c.need(k[0] == first[0], "`{}` is {}; `key` is {}", operand_param(c.op, i).name, describe(c.abi.in[i]), describe(c.abi.in[kKey]));
+    c.need(k[0] == first[0], "`{}` is {}; `key` is {}", operand_param(c.op, i).name, describe(c.abi.in[i]),
+           describe(c.abi.in[kKey]));
     return {k.size() == leading + 1 ? 1 : k[leading], k.back()};
   };
   const auto [groups, key_dim] = heads_and_dim(kKey);
   const auto [value_groups, value_dim] = heads_and_dim(kValue);
   const int64_t asked = c.integer("num_key_value_heads");
-  c.need(groups > 0 && groups == value_groups && q[1] % std::max<int64_t>(groups, 1) == 0 && (asked == 0 || asked == groups),
-         "{} query heads, {} key heads, {} value heads, num_key_value_heads = {}", q[1], groups, value_groups, asked);
+  c.need(groups > 0 && groups == value_groups && q[1] % std::max<int64_t>(groups, 1) == 0 &&
+             (asked == 0 || asked == groups),
+         "{} query heads, {} key heads, {} value heads, num_key_value_heads = {}", q[1], groups, value_groups,
+         asked);
   c.need(key_dim == q[2], "`query` is {}; `key` is {}", describe(c.abi.in[kQuery]), describe(c.abi.in[kKey]));
-  if (c.need(c.has(kQueryRope) == c.has(kKeyRope), "`query_rope` and `key_rope` go together") && c.has(kQueryRope)) {
+  if (c.need(c.has(kQueryRope) == c.has(kKeyRope), "`query_rope` and `key_rope` go together") &&
+      c.has(kQueryRope)) {
     const auto [rope_groups, rope_dim] = heads_and_dim(kKeyRope);
     c.in_is(kQueryRope, {q[0], q[1], rope_dim});
-    c.need(rope_groups == groups || rope_groups == 1, "`key_rope` is {}; `key` is {}", describe(c.abi.in[kKeyRope]), describe(c.abi.in[kKey]));
+    c.need(rope_groups == groups || rope_groups == 1, "`key_rope` is {}; `key` is {}",
+           describe(c.abi.in[kKeyRope]), describe(c.abi.in[kKey]));
   }
   if (!c.rank(kCuQ, 1)) return;
   c.in_is(kKv, c.in(kCuQ));
@@ -364,19 +379,20 @@ void attention(Call& c) {
 
 void scatter_update(Call& c) {
   const Dims cache = c.in(0);
-  if (!c.need(cache.size() >= 2, "`cache` is {}; it must be [blocks, block_size, …]", describe(c.abi.in[0]))) return;
+  if (!c.need(cache.size() >= 2, "`cache` is {}; it must be [blocks, block_size, …]", describe(c.abi.in[0])))
+    return;
   if (!c.rank(1, 1)) return;
   Dims rows(cache.begin() + 1, cache.end());
   rows[0] = c.in(1)[0];
   c.in_is(2, rows);
-  c.need(c.abi.in[0].dtype == c.abi.in[2].dtype, "`cache` is {}, `rows` is {}; their dtypes must be equal", describe(c.abi.in[0]),
-         describe(c.abi.in[2]));
+  c.need(c.abi.in[0].dtype == c.abi.in[2].dtype, "`cache` is {}, `rows` is {}; their dtypes must be equal",
+         describe(c.abi.in[0]), describe(c.abi.in[2]));
 }
 
 void index_put(Call& c) {
   const Dims x = c.in(0), mask = c.in(1);
-  c.need(mask.size() <= x.size() && std::equal(mask.begin(), mask.end(), x.begin()), "`mask` is {}; it must have the leading axes of {}",
-         describe(c.abi.in[1]), describe(c.abi.in[0]));
+  c.need(mask.size() <= x.size() && std::equal(mask.begin(), mask.end(), x.begin()),
+         "`mask` is {}; it must have the leading axes of {}", describe(c.abi.in[1]), describe(c.abi.in[0]));
   c.out_is(0, x);
   if (!c.error.empty()) return;
   // `value` broadcasts to [matches, axes behind the mask]; the kernel counts the matches.
@@ -384,7 +400,8 @@ void index_put(Call& c) {
   bool ok = value.size() <= slice.size() + 1;
   for (size_t k = 1; ok && k <= std::min(value.size(), slice.size()); ++k)
     ok = value[value.size() - k] == 1 || value[value.size() - k] == slice[slice.size() - k];
-  c.need(ok, "`value` is {}; it does not broadcast to the axes behind the mask, [{}]", describe(c.abi.in[2]), fmt::join(slice, ", "));
+  c.need(ok, "`value` is {}; it does not broadcast to the axes behind the mask, [{}]", describe(c.abi.in[2]),
+         fmt::join(slice, ", "));
 }
 
 void nothing(Call&) {}

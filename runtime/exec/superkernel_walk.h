@@ -1,8 +1,8 @@
 // superkernel_walk — the meaning of each step of a super kernel on the host, for all who walk its two sides
 //
-// A walker stands for one AI-core group and merges the cube side and the vector side. The machine says what arriving,
-// meeting and calling are: the plan executor does them, the order for machine code writes them down. Steps that only
-// matter to the device's caches, clocks and memory events do nothing.
+// A walker stands for one AI-core group and merges the cube side and the vector side. The machine says what
+// arriving, meeting and calling are: the plan executor does them, the order for machine code writes them
+// down. Steps that only matter to the device's caches, clocks and memory events do nothing.
 #pragma once
 #include <array>
 
@@ -22,8 +22,8 @@ using GroupFlags = std::array<uint32_t, 2>;
 
 /// Does the step at which `w` stands; false when it has to wait. The machine gives
 ///   void arrive(Side)            this worker raises the all-core flag of a side
-///   bool met(Side, Walk&)        have all workers raised it once more than `w` has waited for? then counts it in `w`
-///   bool call(Side, k, Walk&)    kernel k on that side; false while a phase of it waits for others
+///   bool met(Side, Walk&)        have all workers raised it once more than `w` has waited for? then counts
+///   it in `w` bool call(Side, k, Walk&)    kernel k on that side; false while a phase of it waits for others
 ///   void note(Side, SkStep)      a step with no effect on the host
 template <class Machine>
 bool walk_step(Machine& machine, const plan::SuperKernel& sk, plan::Side side, Walk& w, GroupFlags& flags) {
@@ -56,11 +56,15 @@ bool walk_step(Machine& machine, const plan::SuperKernel& sk, plan::Side side, W
         if (!machine.met(side, w)) return false;
       }
       break;
-    case SkStep::Kind::Signal: ++flags[s.to_vector ? 1 : 0]; break;
+    case SkStep::Kind::Signal:
+      ++flags[s.to_vector ? 1 : 0];
+      break;
     case SkStep::Kind::Await:
       if (!take(s.to_vector)) return false;
       break;
-    case SkStep::Kind::SetNextStart: machine.arrive(side); break;
+    case SkStep::Kind::SetNextStart:
+      machine.arrive(side);
+      break;
     case SkStep::Kind::WaitPrevEnd: {
       const plan::SkWaitActions a = plan::wait_actions(s.config, side);
       if (w.part == 0) {
@@ -71,10 +75,13 @@ bool walk_step(Machine& machine, const plan::SuperKernel& sk, plan::Side side, W
       if (a.await && !take(!cube)) return false;
       break;
     }
-    case SkStep::Kind::Call: case SkStep::Kind::DynamicCall:
+    case SkStep::Kind::Call:
+    case SkStep::Kind::DynamicCall:
       if (!machine.call(side, s.of, w)) return false;
       break;
-    default: machine.note(side, s); break;
+    default:
+      machine.note(side, s);
+      break;
   }
   w.part = 0;
   ++w.at;

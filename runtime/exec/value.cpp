@@ -1,8 +1,8 @@
 #include "runtime/exec/value.h"
 
-#include <cstring>
-
 #include <fmt/format.h>
+
+#include <cstring>
 
 namespace skdsl::exec {
 
@@ -23,14 +23,22 @@ std::string element_text(const sk_tensor& t, int64_t offset) {
   const auto dtype = static_cast<sk_dtype>(t.dtype);
   const char* p = static_cast<const char*>(t.data) + offset * dtype_bytes(dtype);
   switch (dtype) {
-    case SK_F32: return fmt::format("{:.9g}", load<float>(p));
-    case SK_BF16: return fmt::format("{:.9g}", to_f32(load<bf16>(p)));
-    case SK_F16: return fmt::format("{:.9g}", to_f32(load<f16>(p)));
-    case SK_I8: return fmt::format("{}", static_cast<int>(load<int8_t>(p)));
-    case SK_I32: return fmt::format("{}", load<int32_t>(p));
-    case SK_I64: return fmt::format("{}", load<int64_t>(p));
-    case SK_BOOL: return load<uint8_t>(p) != 0 ? "true" : "false";
-    case SK_NONE: break;
+    case SK_F32:
+      return fmt::format("{:.9g}", load<float>(p));
+    case SK_BF16:
+      return fmt::format("{:.9g}", to_f32(load<bf16>(p)));
+    case SK_F16:
+      return fmt::format("{:.9g}", to_f32(load<f16>(p)));
+    case SK_I8:
+      return fmt::format("{}", static_cast<int>(load<int8_t>(p)));
+    case SK_I32:
+      return fmt::format("{}", load<int32_t>(p));
+    case SK_I64:
+      return fmt::format("{}", load<int64_t>(p));
+    case SK_BOOL:
+      return load<uint8_t>(p) != 0 ? "true" : "false";
+    case SK_NONE:
+      break;
   }
   return "none";
 }
@@ -71,14 +79,16 @@ struct Text {
   std::string operator()(int64_t x) const { return fmt::format("{}", x); }
   std::string operator()(double x) const { return fmt::format("{:.9g}", x); }
   std::string operator()(bool x) const { return x ? "true" : "false"; }
-  std::string operator()(const std::vector<int64_t>& x) const { return fmt::format("[{}]", fmt::join(x, ", ")); }
+  std::string operator()(const std::vector<int64_t>& x) const {
+    return fmt::format("[{}]", fmt::join(x, ", "));
+  }
 };
 
 }  // namespace
 
 plan::Kind kind_of(const RuntimeValue& value) {
-  constexpr plan::Kind kKinds[] = {plan::Kind::Tensor, plan::Kind::HostInt, plan::Kind::HostFloat, plan::Kind::HostBool,
-                                   plan::Kind::HostList};
+  constexpr plan::Kind kKinds[] = {plan::Kind::Tensor, plan::Kind::HostInt, plan::Kind::HostFloat,
+                                   plan::Kind::HostBool, plan::Kind::HostList};
   return kKinds[value.index()];
 }
 

@@ -17,7 +17,8 @@ using RuntimeValue = std::variant<Tensor, int64_t, double, bool, std::vector<int
 plan::Kind kind_of(const RuntimeValue& value);
 /// "bf16[3, 64]", "int 7", "list of 3"; for messages.
 std::string describe(const RuntimeValue& value);
-/// As `print` shows it: numbers with up to 9 significant digits, tensors as nested lists, long ones cut with `…`.
+/// As `print` shows it: numbers with up to 9 significant digits, tensors as nested lists, long ones cut with
+/// `…`.
 std::string text(const RuntimeValue& value);
 
 }  // namespace skdsl::exec

@@ -9,8 +9,8 @@
 namespace skdsl::exec {
 
 namespace {
-// About ten microseconds: longer than the gap between two launches of a decode step, shorter than what another
-// process would miss.
+// About ten microseconds: longer than the gap between two launches of a decode step, shorter than what
+// another process would miss.
 constexpr uint32_t kSpins = 4000;
 
 uint32_t usable_cores() {
@@ -45,7 +45,8 @@ void zero_results(const sk_call& call) {
 Workers::Workers(uint32_t count) : count_(count > 0 ? count : usable_cores()) {
   spins_ = count_ <= usable_cores() ? kSpins : 0;
   threads_.reserve(count_ - 1);
-  for (uint32_t worker = 1; worker < count_; ++worker) threads_.emplace_back([this, worker] { work(worker); });
+  for (uint32_t worker = 1; worker < count_; ++worker)
+    threads_.emplace_back([this, worker] { work(worker); });
 }
 
 Workers::~Workers() {
@@ -85,7 +86,8 @@ void Workers::run(Job& job) {
   launches_.fetch_add(1, std::memory_order_release);
   launches_.notify_all();
   job.run(0);
-  for (uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0; busy = busy_.load(std::memory_order_acquire))
+  for (uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;
+       busy = busy_.load(std::memory_order_acquire))
     wait_while(busy_, busy);
 }
 

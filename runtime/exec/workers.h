@@ -1,9 +1,9 @@
 // workers — the host's cores: every kernel launch runs on all of them
 //
-// launch() is a real SPMD launch: the caller is worker 0, `phases` passes with a barrier between them, block i of
-// `count` on worker i. Waiting spins for a short while and then sleeps in the kernel (futex), so more workers than
-// cores is slow but never stuck. Small launches run on the caller alone: blocks only deal out tiles, so the bits are
-// the same.
+// launch() is a real SPMD launch: the caller is worker 0, `phases` passes with a barrier between them, block
+// i of `count` on worker i. Waiting spins for a short while and then sleeps in the kernel (futex), so more
+// workers than cores is slow but never stuck. Small launches run on the caller alone: blocks only deal out
+// tiles, so the bits are the same.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -59,7 +59,7 @@ class Workers {
   uint32_t count_ = 1;
   uint32_t spins_ = 0;  // polls before sleeping; 0 when there are more workers than cores
   bool dry_ = false;
-  bool stop_ = false;   // guarded by launches_
+  bool stop_ = false;  // guarded by launches_
   Job* job_ = nullptr;
   alignas(64) std::atomic<uint32_t> launches_{0};  // workers start when it moves
   alignas(64) std::atomic<uint32_t> arrived_{0};   // at the barrier between phases

@@ -41,18 +41,22 @@ Expected<void> fits(const plan::Program& program, const plan::Function& model, c
     if (!is_field(draft.param_names[i]))
       tensors.push_back(&draft.values[draft.regions[draft.body].args[i]].type);
   if (tensors.size() != 2)
-    return fail(fmt::format("`{}` must take (ids: i32[T], hidden, step: Step); it has {} parameters beside the step", draft.name,
-                            tensors.size()));
+    return fail(
+        fmt::format("`{}` must take (ids: i32[T], hidden, step: Step); it has {} parameters beside the step",
+                    draft.name, tensors.size()));
   if (draft.results.size() != 2 || draft.results[0].rank() != 2 || draft.results[1].rank() < 1)
-    return fail(fmt::format("`{}` must give logits and hidden values of each request's last row", draft.name));
+    return fail(
+        fmt::format("`{}` must give logits and hidden values of each request's last row", draft.name));
   if (model.results.size() < 2)
-    return fail(fmt::format("`{}` gives logits only; a draft needs the hidden values of its rows as a second result", model.name));
+    return fail(
+        fmt::format("`{}` gives logits only; a draft needs the hidden values of its rows as a second result",
+                    model.name));
   const plan::Type &given = model.results[1], &taken = *tensors[1];
   bool same = given.dtype == taken.dtype && given.rank() == taken.rank() && given.rank() > 0;
   for (size_t d = 1; same && d < given.rank(); ++d) same = given.dims[d] == taken.dims[d];
   if (same) return {};
-  return fail(fmt::format("`{}` takes hidden values {}, `{}` gives {}", draft.name, program.text(taken), model.name,
-                          program.text(given)));
+  return fail(fmt::format("`{}` takes hidden values {}, `{}` gives {}", draft.name, program.text(taken),
+                          model.name, program.text(given)));
 }
 
 }  // namespace
@@ -60,20 +64,23 @@ Expected<void> fits(const plan::Program& program, const plan::Function& model, c
 Expected<Drafts> Drafts::create(Session& session, const Options& options) {
   if (options.depth < 1 || options.depth > kMaxDrafts)
     return tl::unexpected(Error{ErrorKind::Usage,
-                                fmt::format("{} guesses after each step were asked for; there are 1 to {}", options.depth, kMaxDrafts),
+                                fmt::format("{} guesses after each step were asked for; there are 1 to {}",
+                                            options.depth, kMaxDrafts),
                                 {}});
   Drafts out(session, options);
   out.prefill_ = session.phase(plan::Phase::DraftPrefill);
   out.decode_ = session.phase(plan::Phase::DraftDecode);
-  if (!out.prefill_ || !out.decode_) return fail("the program has no `draft` with the phases `prefill` and `decode`");
-  for (const auto& [model, draft] : {std::pair{plan::Phase::Prefill, out.prefill_}, std::pair{plan::Phase::Decode, out.decode_}})
+  if (!out.prefill_ || !out.decode_)
+    return fail("the program has no `draft` with the phases `prefill` and `decode`");
+  for (const auto& [model, draft] :
+       {std::pair{plan::Phase::Prefill, out.prefill_}, std::pair{plan::Phase::Decode, out.decode_}})
     if (const plan::Function* f = session.phase(model); f != nullptr)
       if (auto ok = fits(session.program(), *f, *draft); !ok) return tl::unexpected(ok.error());
   return out;
 }
 
-Expected<Drafts::Result> Drafts::call(const plan::Function& f, const std::vector<int32_t>& ids, const Tensor& hidden,
-                                      std::span<const StepRequest> rows) {
+Expected<Drafts::Result> Drafts::call(const plan::Function& f, const std::vector<int32_t>& ids,
+                                      const Tensor& hidden, std::span<const StepRequest> rows) {
   const StepRecord step = make_step(rows, options_.block_size, options_.table_columns);
   Tensor id_tensor = Tensor::zeros(SK_I32, {{static_cast<int64_t>(ids.size())}});
   std::copy(ids.begin(), ids.end(), id_tensor.data<int32_t>());
@@ -94,13 +101,16 @@ Expected<Drafts::Result> Drafts::call(const plan::Function& f, const std::vector
   const auto n = static_cast<int64_t>(rows.size());
   const auto* logits = std::get_if<Tensor>(&(*results)[0]);
   const auto* out = std::get_if<Tensor>(&(*results)[1]);
-  if (!logits || !out || logits->dtype() != SK_F32 || logits->shape()[0] != n || logits->shape()[1] < 1 || out->shape()[0] != n)
-    return fail(fmt::format("`{}` gave {} and {}; logits f32[{}, vocabulary] and as many hidden rows are expected", f.name,
-                            exec::describe((*results)[0]), exec::describe((*results)[1]), n));
+  if (!logits || !out || logits->dtype() != SK_F32 || logits->shape()[0] != n || logits->shape()[1] < 1 ||
+      out->shape()[0] != n)
+    return fail(
+        fmt::format("`{}` gave {} and {}; logits f32[{}, vocabulary] and as many hidden rows are expected",
+                    f.name, exec::describe((*results)[0]), exec::describe((*results)[1]), n));
   return Result{*logits, *out};
 }
 
-Expected<void> Drafts::take(const Result& result, std::span<const DraftRequest> requests, std::vector<DraftGuess>& guesses) const {
+Expected<void> Drafts::take(const Result& result, std::span<const DraftRequest> requests,
+                            std::vector<DraftGuess>& guesses) const {
   const int64_t n = result.logits.view.dim[1];
   for (size_t i = 0; i < requests.size(); ++i) {
     if (!requests[i].live) continue;
@@ -122,7 +132,8 @@ Expected<Drafts::Result> Drafts::decode(const Tensor& hidden, std::span<const Dr
 }
 
 /// The guesses behind the first.
-Expected<void> Drafts::chain(Result result, std::span<const DraftRequest> requests, std::vector<DraftGuess>& guesses) {
+Expected<void> Drafts::chain(Result result, std::span<const DraftRequest> requests,
+                             std::vector<DraftGuess>& guesses) {
   for (int64_t ahead = 1; ahead < options_.depth; ++ahead) {
     std::vector<int32_t> ids(static_cast<size_t>(options_.batch_size), 0);
     for (size_t i = 0; i < requests.size(); ++i)
@@ -138,7 +149,8 @@ Expected<void> Drafts::chain(Result result, std::span<const DraftRequest> reques
   return {};
 }
 
-Expected<std::vector<DraftGuess>> Drafts::after_prefill(const std::vector<std::vector<int32_t>>& prompts, const Tensor& hidden,
+Expected<std::vector<DraftGuess>> Drafts::after_prefill(const std::vector<std::vector<int32_t>>& prompts,
+                                                        const Tensor& hidden,
                                                         std::span<const DraftRequest> requests) {
   std::vector<int32_t> ids;
   std::vector<StepRequest> rows;
@@ -155,7 +167,8 @@ Expected<std::vector<DraftGuess>> Drafts::after_prefill(const std::vector<std::v
   return guesses;
 }
 
-Expected<std::vector<DraftGuess>> Drafts::after_decode(const Tensor& hidden, std::span<const DraftRequest> requests) {
+Expected<std::vector<DraftGuess>> Drafts::after_decode(const Tensor& hidden,
+                                                       std::span<const DraftRequest> requests) {
   std::vector<int32_t> ids(static_cast<size_t>(options_.batch_size), 0);
   for (size_t i = 0; i < requests.size(); ++i)
     if (requests[i].live) ids[i] = requests[i].next;

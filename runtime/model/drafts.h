@@ -1,9 +1,9 @@
 // drafts — the draft beside a model: after each step it guesses the token after the one that was just chosen
 //
-// A draft's phases take (ids, hidden, step): the token that follows each row, the model's hidden values of the row, and
-// the row's own position; they give logits and hidden values, one row for each request. Its first guess is for the
-// token after next; a second one is chained: the guess and the draft's own hidden values go in again, one position on.
-// Guesses change nothing that the model does.
+// A draft's phases take (ids, hidden, step): the token that follows each row, the model's hidden values of
+// the row, and the row's own position; they give logits and hidden values, one row for each request. Its
+// first guess is for the token after next; a second one is chained: the guess and the draft's own hidden
+// values go in again, one position on. Guesses change nothing that the model does.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -44,11 +44,14 @@ class Drafts {
   /// Refused when the program has no draft, or when its phases do not fit the model's.
   static Expected<Drafts> create(Session& session, const Options& options);
 
-  /// After a prefill of these rows: `ids` are the prompts and `hidden` the second result. Gives one guess a request.
-  Expected<std::vector<DraftGuess>> after_prefill(const std::vector<std::vector<int32_t>>& prompts, const Tensor& hidden,
+  /// After a prefill of these rows: `ids` are the prompts and `hidden` the second result. Gives one guess a
+  /// request.
+  Expected<std::vector<DraftGuess>> after_prefill(const std::vector<std::vector<int32_t>>& prompts,
+                                                  const Tensor& hidden,
                                                   std::span<const DraftRequest> requests);
   /// After a decode step; `hidden` [batch_size, …] is its second result.
-  Expected<std::vector<DraftGuess>> after_decode(const Tensor& hidden, std::span<const DraftRequest> requests);
+  Expected<std::vector<DraftGuess>> after_decode(const Tensor& hidden,
+                                                 std::span<const DraftRequest> requests);
 
  private:
   struct Result {
@@ -57,10 +60,12 @@ class Drafts {
   Drafts(Session& session, const Options& options) : session_(&session), options_(options) {}
   Expected<Result> call(const plan::Function& f, const std::vector<int32_t>& ids, const Tensor& hidden,
                         std::span<const StepRequest> rows);
-  Expected<Result> decode(const Tensor& hidden, std::span<const DraftRequest> requests, const std::vector<int32_t>& ids,
-                          int64_t ahead);
-  Expected<void> take(const Result& result, std::span<const DraftRequest> requests, std::vector<DraftGuess>& guesses) const;
-  Expected<void> chain(Result result, std::span<const DraftRequest> requests, std::vector<DraftGuess>& guesses);
+  Expected<Result> decode(const Tensor& hidden, std::span<const DraftRequest> requests,
+                          const std::vector<int32_t>& ids, int64_t ahead);
+  Expected<void> take(const Result& result, std::span<const DraftRequest> requests,
+                      std::vector<DraftGuess>& guesses) const;
+  Expected<void> chain(Result result, std::span<const DraftRequest> requests,
+                       std::vector<DraftGuess>& guesses);
 
   Session* session_;
   Options options_;

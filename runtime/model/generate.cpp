@@ -1,9 +1,9 @@
 #include "runtime/model/generate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
-
-#include <fmt/format.h>
 
 #include "runtime/model/kv_blocks.h"
 #include "runtime/model/sampling.h"
@@ -16,7 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using exec::RuntimeValue;
 
-double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -25,10 +27,10 @@ int64_t rows_written(int64_t prompt, int64_t new_tokens) { return prompt + new_t
 
 // One request on its way.
 struct Running {
-  int64_t prompt = 0;           // tokens
-  int64_t limit = 0;            // new tokens
+  int64_t prompt = 0;  // tokens
+  int64_t limit = 0;   // new tokens
   int64_t kv_len = 0;
-  int32_t next = 0;             // the token to feed
+  int32_t next = 0;  // the token to feed
   bool done = false;
   std::vector<int32_t> blocks;
 };
@@ -45,11 +47,14 @@ int64_t vocabulary(const plan::Function& f) {
   for (const plan::Op& op : f.ops) {
     if (op.code != Opcode::Embedding || op.operands[1] == plan::kNone) continue;
     const auto it = std::find(params.begin(), params.end(), op.operands[0]);
-    if (it == params.end() || f.param_names[static_cast<size_t>(it - params.begin())].find('.') != std::string::npos) continue;
+    if (it == params.end() ||
+        f.param_names[static_cast<size_t>(it - params.begin())].find('.') != std::string::npos)
+      continue;
     const plan::Type& table = f.values[op.operands[1]].type;
     if (table.rank() == 2 && table.dims[0].is_constant()) return table.dims[0].constant();
   }
-  if (!f.results.empty() && f.results[0].rank() == 2 && f.results[0].dims[1].is_constant()) return f.results[0].dims[1].constant();
+  if (!f.results.empty() && f.results[0].rank() == 2 && f.results[0].dims[1].is_constant())
+    return f.results[0].dims[1].constant();
   return 0;
 }
 
@@ -68,7 +73,8 @@ class Generation {
     while (std::any_of(running_.begin(), running_.end(), [](const Running& r) { return !r.done; }))
       if (auto ok = decode(); !ok) return tl::unexpected(ok.error());
     if (request_.warmup) result_.captures_after_warmup = session_.counters().captures - captures;
-    if (result_.decode_steps > 0) result_.decode_ms_per_token = decode_ms_ / static_cast<double>(result_.decode_steps);
+    if (result_.decode_steps > 0)
+      result_.decode_ms_per_token = decode_ms_ / static_cast<double>(result_.decode_steps);
     return std::move(result_);
   }
 
@@ -79,29 +85,38 @@ class Generation {
     prefill_ = session_.phase(plan::Phase::Prefill);
     decode_ = session_.phase(plan::Phase::Decode);
     if (!prefill_ || !decode_)
-      return fail("the program has no model with the phases `prefill` and `decode`", {"help: generation needs both"});
+      return fail("the program has no model with the phases `prefill` and `decode`",
+                  {"help: generation needs both"});
     for (const plan::Function* f : {prefill_, decode_})
       if (auto ok = check_parameters(*f); !ok) return ok;
     const struct {
       std::string_view flag;
       int64_t value;
-    } positive[] = {{"--max-seq-len", request_.max_seq_len}, {"--block-size", request_.block_size}, {"--kv-blocks", request_.kv_blocks}};
+    } positive[] = {{"--max-seq-len", request_.max_seq_len},
+                    {"--block-size", request_.block_size},
+                    {"--kv-blocks", request_.kv_blocks}};
     for (const auto& p : positive)
-      if (p.value < 1 || p.value > INT32_MAX) return fail(fmt::format("{} is {}; it must be at least 1 and fit 31 bits", p.flag, p.value));
+      if (p.value < 1 || p.value > INT32_MAX)
+        return fail(fmt::format("{} is {}; it must be at least 1 and fit 31 bits", p.flag, p.value));
     if (request_.kv_blocks > INT32_MAX / request_.block_size)
-      return fail(fmt::format("{} blocks of {} rows (--kv-blocks, --block-size) are more slots than 31 bits count", request_.kv_blocks,
-                              request_.block_size));
+      return fail(
+          fmt::format("{} blocks of {} rows (--kv-blocks, --block-size) are more slots than 31 bits count",
+                      request_.kv_blocks, request_.block_size));
     const auto n = static_cast<int64_t>(request_.prompts.size());
     if (n == 0) return fail("no prompt was given", {"help: --prompt TEXT or --prompt-ids 1,2,3"});
-    if (request_.batch_size < 0) return fail(fmt::format("batch_size is {}; it must be at least 1", request_.batch_size));
+    if (request_.batch_size < 0)
+      return fail(fmt::format("batch_size is {}; it must be at least 1", request_.batch_size));
     if (request_.batch_size != 0 && n > request_.batch_size)
-      return fail(fmt::format("{} prompts were given and scheduler_config.batch_size is {}", n, request_.batch_size),
-                  {fmt::format("help: give at most {} prompts, or --set scheduler_config.batch_size={}", request_.batch_size, n)});
+      return fail(
+          fmt::format("{} prompts were given and scheduler_config.batch_size is {}", n, request_.batch_size),
+          {fmt::format("help: give at most {} prompts, or --set scheduler_config.batch_size={}",
+                       request_.batch_size, n)});
     result_.batch_size = request_.batch_size != 0 ? request_.batch_size : n;
     if (auto ok = check_ids(); !ok) return ok;
     if (request_.drafts > 0) {
-      auto drafts = Drafts::create(session_, {request_.drafts, result_.batch_size, request_.block_size,
-                                              ceil_div(request_.max_seq_len, request_.block_size), request_.keep_logits});
+      auto drafts = Drafts::create(
+          session_, {request_.drafts, result_.batch_size, request_.block_size,
+                     ceil_div(request_.max_seq_len, request_.block_size), request_.keep_logits});
       if (!drafts) return tl::unexpected(drafts.error());
       drafts_ = std::move(*drafts);
     }
@@ -114,23 +129,29 @@ class Generation {
     for (const std::string& name : f.param_names) {
       const bool is_field = name.find('.') != std::string::npos;
       ids += !is_field;
-      if (is_field && !empty_step_.field(field_of(name))) return fail(fmt::format("`{}`: `{}` is not a field of Step", f.name, name));
+      if (is_field && !empty_step_.field(field_of(name)))
+        return fail(fmt::format("`{}`: `{}` is not a field of Step", f.name, name));
     }
-    if (ids != 1) return fail(fmt::format("`{}` must take (ids: i32[T], step: Step); it has {} parameters beside the step", f.name, ids));
+    if (ids != 1)
+      return fail(fmt::format(
+          "`{}` must take (ids: i32[T], step: Step); it has {} parameters beside the step", f.name, ids));
     return {};
   }
 
   Expected<void> check_ids() const {
     const int64_t limit = vocabulary(*prefill_);
-    const auto check_list = [&](std::string_view what, size_t i, const std::vector<int32_t>& ids) -> Expected<void> {
+    const auto check_list = [&](std::string_view what, size_t i,
+                                const std::vector<int32_t>& ids) -> Expected<void> {
       for (size_t k = 0; k < ids.size(); ++k)
         if (ids[k] < 0 || (limit > 0 && ids[k] >= limit))
-          return fail(fmt::format("{} {}, position {}: token id {} is outside the vocabulary; ids are at least 0 and below {}", what,
-                                  i + 1, k, ids[k], limit));
+          return fail(fmt::format(
+              "{} {}, position {}: token id {} is outside the vocabulary; ids are at least 0 and below {}",
+              what, i + 1, k, ids[k], limit));
       return {};
     };
     for (size_t i = 0; i < request_.prompts.size(); ++i) {
-      if (request_.prompts[i].empty()) return fail(fmt::format("prompt {} is empty; it must have at least one token", i + 1));
+      if (request_.prompts[i].empty())
+        return fail(fmt::format("prompt {} is empty; it must have at least one token", i + 1));
       if (auto ok = check_list("prompt", i, request_.prompts[i]); !ok) return ok;
     }
     for (size_t i = 0; i < request_.forced.size(); ++i)
@@ -140,7 +161,8 @@ class Generation {
 
   int64_t blocks_needed(int64_t new_tokens) const {
     int64_t sum = 0;
-    for (const Running& r : running_) sum += ceil_div(rows_written(r.prompt, std::min(new_tokens, r.limit)), request_.block_size);
+    for (const Running& r : running_)
+      sum += ceil_div(rows_written(r.prompt, std::min(new_tokens, r.limit)), request_.block_size);
     return sum;
   }
 
@@ -150,19 +172,24 @@ class Generation {
     for (size_t i = 0; i < request_.prompts.size(); ++i) {
       const auto prompt = static_cast<int64_t>(request_.prompts[i].size());
       // Only the default gives way, and one token must remain.
-      const int64_t tokens = request_.max_new_tokens ? asked : std::min(asked, std::max<int64_t>(1, request_.max_seq_len - prompt));
+      const int64_t tokens = request_.max_new_tokens
+                                 ? asked
+                                 : std::min(asked, std::max<int64_t>(1, request_.max_seq_len - prompt));
       if (prompt > request_.max_seq_len - tokens)
-        return fail(fmt::format("prompt {} has {} tokens and {} new ones are asked for; together they must not exceed max_seq_len, {}", i + 1,
-                                prompt, tokens, request_.max_seq_len),
+        return fail(fmt::format("prompt {} has {} tokens and {} new ones are asked for; together they must "
+                                "not exceed max_seq_len, {}",
+                                i + 1, prompt, tokens, request_.max_seq_len),
                     {"help: raise --max-seq-len, lower --max-new-tokens or shorten the prompt"});
       running_.push_back({.prompt = prompt, .limit = tokens});
     }
     int64_t cut = asked;
     while (!request_.max_new_tokens && cut > 1 && blocks_needed(cut) > blocks_.usable_blocks()) --cut;
     if (const int64_t need = blocks_needed(cut); need > blocks_.usable_blocks())
-      return fail(fmt::format("the requests need {} KV blocks of {} rows; {} are usable (--kv-blocks {}, block 0 is the null block)", need,
-                              request_.block_size, blocks_.usable_blocks(), request_.kv_blocks),
-                  {fmt::format("help: --kv-blocks {}, fewer prompts, or a lower --max-new-tokens", need + 1)});
+      return fail(
+          fmt::format("the requests need {} KV blocks of {} rows; {} are usable (--kv-blocks {}, block 0 is "
+                      "the null block)",
+                      need, request_.block_size, blocks_.usable_blocks(), request_.kv_blocks),
+          {fmt::format("help: --kv-blocks {}, fewer prompts, or a lower --max-new-tokens", need + 1)});
     for (Running& r : running_) {
       r.limit = std::min(r.limit, cut);
       result_.max_new_tokens = std::max(result_.max_new_tokens, r.limit);
@@ -197,11 +224,18 @@ class Generation {
     const auto batch = static_cast<size_t>(result_.batch_size);
     const auto start = Clock::now();
     const Counters before = session_.counters();
-    auto logits = forward(*decode_, std::vector<int32_t>(batch, 0), std::vector<StepRequest>(batch), result_.batch_size);
+    auto logits = forward(*decode_, std::vector<int32_t>(batch, 0), std::vector<StepRequest>(batch),
+                          result_.batch_size);
     if (!logits) return tl::unexpected(logits.error());
     const Counters& after = session_.counters();
-    report({.warmup = true, .graph = after.replays > before.replays, .native = native(), .compiled = after.captures > before.captures,
-            .rows = result_.batch_size, .padding = result_.batch_size, .ms = ms_since(start), .served = served()});
+    report({.warmup = true,
+            .graph = after.replays > before.replays,
+            .native = native(),
+            .compiled = after.captures > before.captures,
+            .rows = result_.batch_size,
+            .padding = result_.batch_size,
+            .ms = ms_since(start),
+            .served = served()});
     if (drafts_) {
       auto guesses = drafts_->after_decode(hidden_, std::vector<DraftRequest>(running_.size()));
       if (!guesses) return tl::unexpected(guesses.error());
@@ -211,7 +245,9 @@ class Generation {
   }
 
   bool native() const { return !session_.executors().empty() && session_.executors().back().second.native; }
-  std::string served() const { return session_.captures() ? exec::describe(session_.captures()->last()) : ""; }
+  std::string served() const {
+    return session_.captures() ? exec::describe(session_.captures()->last()) : "";
+  }
 
   Expected<void> decode() {
     const auto batch = static_cast<size_t>(result_.batch_size);
@@ -236,8 +272,14 @@ class Generation {
     decode_ms_ += ms;
     ++result_.decode_steps;
     const Counters& after = session_.counters();
-    report({.step = result_.decode_steps, .graph = after.replays > before.replays, .native = native(), .compiled = after.captures > before.captures,
-            .rows = result_.batch_size, .padding = padding, .ms = ms, .served = served()});
+    report({.step = result_.decode_steps,
+            .graph = after.replays > before.replays,
+            .native = native(),
+            .compiled = after.captures > before.captures,
+            .rows = result_.batch_size,
+            .padding = padding,
+            .ms = ms,
+            .served = served()});
     if (auto ok = choose(*logits); !ok) return ok;
     logits = Tensor();  // memory of a capture: the next replay writes over it
     return draft(false);
@@ -259,7 +301,8 @@ class Generation {
         requests.push_back(request);
         requests.back().blocks = r.blocks;
       }
-      auto guesses = prefill ? drafts_->after_prefill(request_.prompts, hidden_, requests) : drafts_->after_decode(hidden_, requests);
+      auto guesses = prefill ? drafts_->after_prefill(request_.prompts, hidden_, requests)
+                             : drafts_->after_decode(hidden_, requests);
       if (!guesses) return tl::unexpected(guesses.error());
       for (size_t i = 0; i < running_.size(); ++i)
         if (!running_[i].done) result_.requests[i].drafts.push_back(std::move((*guesses)[i]));
@@ -287,21 +330,24 @@ class Generation {
   }
 
   /// Calls a phase; gives f32[rows_out, vocabulary].
-  Expected<Tensor> forward(const plan::Function& f, const std::vector<int32_t>& ids, std::span<const StepRequest> requests,
-                           int64_t rows_out) {
-    const StepRecord step = make_step(requests, request_.block_size, ceil_div(request_.max_seq_len, request_.block_size));
+  Expected<Tensor> forward(const plan::Function& f, const std::vector<int32_t>& ids,
+                           std::span<const StepRequest> requests, int64_t rows_out) {
+    const StepRecord step =
+        make_step(requests, request_.block_size, ceil_div(request_.max_seq_len, request_.block_size));
     Tensor id_tensor = Tensor::zeros(SK_I32, {{static_cast<int64_t>(ids.size())}});
     std::copy(ids.begin(), ids.end(), id_tensor.data<int32_t>());
     std::vector<RuntimeValue> args;
     for (const std::string& name : f.param_names)
-      args.push_back(name.find('.') == std::string::npos ? RuntimeValue(id_tensor) : *step.field(field_of(name)));
+      args.push_back(name.find('.') == std::string::npos ? RuntimeValue(id_tensor)
+                                                         : *step.field(field_of(name)));
     auto results = session_.call(f, std::move(args));
     if (!results) return tl::unexpected(results.error());
     const auto* t = results->empty() ? nullptr : std::get_if<Tensor>(&results->front());
     if (!t || t->dtype() != SK_F32 || t->view.rank != 2 || t->view.dim[0] != rows_out || t->view.dim[1] < 1)
       return fail(fmt::format("`{}` gave {}; logits f32[{}, vocabulary] are expected first", f.name,
                               results->empty() ? "nothing" : exec::describe(results->front()), rows_out));
-    if (const auto* hidden = results->size() > 1 ? std::get_if<Tensor>(&(*results)[1]) : nullptr) hidden_ = *hidden;
+    if (const auto* hidden = results->size() > 1 ? std::get_if<Tensor>(&(*results)[1]) : nullptr)
+      hidden_ = *hidden;
     return *t;
   }
 
@@ -314,14 +360,16 @@ class Generation {
       GeneratedSequence& out = result_.requests[i];
       const float* row = logits.data<float>() + static_cast<int64_t>(i) * n;
       const size_t k = out.tokens.size();
-      const auto token = sample({row, static_cast<size_t>(n)}, request_.sampling, uniform(request_.sampling.seed, i, k));
+      const auto token =
+          sample({row, static_cast<size_t>(n)}, request_.sampling, uniform(request_.sampling.seed, i, k));
       if (!token) return fail(fmt::format("request {}: every logit for new token {} is NaN", i + 1, k + 1));
       out.tokens.push_back(*token);
       if (request_.keep_logits) out.logits.emplace_back(row, row + n);
       const bool forced = i < request_.forced.size() && k < request_.forced[i].size();
       r.next = forced ? request_.forced[i][k] : *token;
       if (callbacks_.on_token) callbacks_.on_token(i, *token);
-      const bool eos = !request_.ignore_eos && std::find(request_.eos.begin(), request_.eos.end(), r.next) != request_.eos.end();
+      const bool eos = !request_.ignore_eos &&
+                       std::find(request_.eos.begin(), request_.eos.end(), r.next) != request_.eos.end();
       const bool stopped = !eos && callbacks_.stops_after && callbacks_.stops_after(i, r.next);
       if (!eos && !stopped && static_cast<int64_t>(out.tokens.size()) < r.limit) continue;
       out.stop = eos ? StopReason::Eos : stopped ? StopReason::StopString : StopReason::Length;
@@ -346,7 +394,8 @@ class Generation {
 
 }  // namespace
 
-Expected<GenerateResult> generate(Session& session, const GenerateRequest& request, const GenerateCallbacks& callbacks) {
+Expected<GenerateResult> generate(Session& session, const GenerateRequest& request,
+                                  const GenerateCallbacks& callbacks) {
   return Generation(session, request, callbacks).run();
 }
 

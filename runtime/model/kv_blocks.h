@@ -10,7 +10,8 @@ namespace skdsl::model {
 
 class BlockManager {
  public:
-  /// Blocks 1 … blocks - 1 in ascending order, or shuffled by `shuffle_seed` (tests: results must not depend on it).
+  /// Blocks 1 … blocks - 1 in ascending order, or shuffled by `shuffle_seed` (tests: results must not depend
+  /// on it).
   explicit BlockManager(int64_t blocks, std::optional<uint64_t> shuffle_seed = {});
 
   /// A free block; nothing when all are taken.

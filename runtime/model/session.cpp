@@ -1,5 +1,8 @@
 #include "runtime/model/session.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -7,9 +10,6 @@
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/exec/graph.h"
 #include "runtime/exec/workers.h"
@@ -23,7 +23,9 @@ namespace {
 
 class Stopwatch {
  public:
-  double ms() const { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count(); }
+  double ms() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+  }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -45,7 +47,8 @@ Reads reads_of(const plan::Program& program, const plan::Function& f) {
   return out;
 }
 
-void reach(const plan::Program& program, const plan::Function& f, std::set<const plan::Function*>& seen, std::set<std::string>& paths) {
+void reach(const plan::Program& program, const plan::Function& f, std::set<const plan::Function*>& seen,
+           std::set<std::string>& paths) {
   std::vector<const plan::Function*> open{&f};
   while (!open.empty()) {
     const plan::Function* g = open.back();
@@ -57,8 +60,8 @@ void reach(const plan::Program& program, const plan::Function& f, std::set<const
   }
 }
 
-// What the phases and scripts read; the rest of the weights served consts only. A function that consts alone reach
-// does not count.
+// What the phases and scripts read; the rest of the weights served consts only. A function that consts alone
+// reach does not count.
 std::set<std::string> paths_to_keep(const plan::Program& program) {
   std::set<const plan::Function*> of_consts, seen;
   std::set<std::string> ignored, keep;
@@ -92,13 +95,15 @@ struct Session::Impl {
   Counters counters;
   Timings timings;
 
-  Impl(std::shared_ptr<const plan::Program> p, SessionOptions o) : owner(std::move(p)), program(*owner), options(std::move(o)), workers(options.threads) {
+  Impl(std::shared_ptr<const plan::Program> p, SessionOptions o)
+      : owner(std::move(p)), program(*owner), options(std::move(o)), workers(options.threads) {
     workers.set_dry(options.dry);
   }
 
   Expected<void> load(const WeightFinder& weights) {
     const Stopwatch watch;
-    if (const auto wrong = options.verify ? plan::verify(program) : std::vector<std::string>{}; !wrong.empty())
+    if (const auto wrong = options.verify ? plan::verify(program) : std::vector<std::string>{};
+        !wrong.empty())
       return fail("the program is not valid: " + wrong.front(), {wrong.begin() + 1, wrong.end()});
     for (const plan::WeightDecl& w : program.weights) {
       const Tensor* t = weights ? weights(w.path) : nullptr;
@@ -111,11 +116,13 @@ struct Session::Impl {
     io.interrupt = options.interrupt;
     io.print = options.print;
     io.observe = options.observe;
-    io.decode_hook = [this](const plan::Function& f, Values args, const exec::CallSite& site) { return decode(f, std::move(args), site); };
+    io.decode_hook = [this](const plan::Function& f, Values args, const exec::CallSite& site) {
+      return decode(f, std::move(args), site);
+    };
     interpreter = std::make_unique<exec::Interpreter>(program, bindings, workers, std::move(io));
     if (options.mode == "npugraph_ex")
-      captures = std::make_unique<exec::Captures>(program, bindings, workers, *interpreter, options.recording, options.capture,
-                                                  graph_options());
+      captures = std::make_unique<exec::Captures>(program, bindings, workers, *interpreter, options.recording,
+                                                  options.capture, graph_options());
     if (auto ok = evaluate_consts(); !ok) return ok;
     drop_sources();
     if (auto ok = allocate_states(); !ok) return ok;
@@ -125,7 +132,10 @@ struct Session::Impl {
 
   // Graphs of npugraph_ex are machine code when their kernels are compiled for their shapes.
   exec::GraphOptions graph_options() {
-    exec::GraphOptions out{.poison = options.poison, .verify = false, .interrupt = options.interrupt, .observe = options.observe};
+    exec::GraphOptions out{.poison = options.poison,
+                           .verify = false,
+                           .interrupt = options.interrupt,
+                           .observe = options.observe};
     if (options.mode == "npugraph_ex" && !options.capture.static_kernel_compile) return out;
     out.native = options.native;
     out.native_options = options.native_options;
@@ -155,7 +165,8 @@ struct Session::Impl {
   }
 
   // A const may read others, in any order of declaration.
-  Expected<void> evaluate(const plan::ConstDecl& c, const std::map<std::string, const plan::ConstDecl*>& by_path,
+  Expected<void> evaluate(const plan::ConstDecl& c,
+                          const std::map<std::string, const plan::ConstDecl*>& by_path,
                           std::set<std::string>& done, std::set<std::string>& open) {
     if (done.contains(c.function)) return {};
     if (!open.insert(c.function).second) return fail(fmt::format("const `{}` is defined by itself", c.path));
@@ -172,7 +183,9 @@ struct Session::Impl {
     for (const plan::ConstDecl& other : program.consts) {
       if (other.function != c.function) continue;
       const auto* t = other.result < values->size() ? std::get_if<Tensor>(&(*values)[other.result]) : nullptr;
-      if (!t) return fail(fmt::format("const `{}`: `{}` gives no tensor number {}", other.path, other.function, other.result));
+      if (!t)
+        return fail(fmt::format("const `{}`: `{}` gives no tensor number {}", other.path, other.function,
+                                other.result));
       if (auto ok = check(*t, other.path, other.type); !ok) return ok;
       bindings.weights[other.path] = *t;
     }
@@ -252,8 +265,8 @@ struct Session::Impl {
     for (size_t i = 0; i < params.size(); ++i) {
       const plan::Type& type = f.values[params[i]].type;
       const auto clash = [&] {
-        return fail(fmt::format("`{}`: argument `{}` is {} where {} is declared", f.name, f.param_names[i], exec::describe(args[i]),
-                                program.text(type)));
+        return fail(fmt::format("`{}`: argument `{}` is {} where {} is declared", f.name, f.param_names[i],
+                                exec::describe(args[i]), program.text(type)));
       };
       if (exec::kind_of(args[i]) != type.kind) return clash();
       std::vector<int64_t> actual;
@@ -262,7 +275,8 @@ struct Session::Impl {
       if (actual.size() != type.dims.size()) return clash();
       for (size_t d = 0; d < actual.size(); ++d) {
         const auto symbol = type.dims[d].as_symbol();
-        if (symbol && sizes.emplace(program.symbols[*symbol], actual[d]).first->second != actual[d]) return clash();
+        if (symbol && sizes.emplace(program.symbols[*symbol], actual[d]).first->second != actual[d])
+          return clash();
         if (type.dims[d].is_constant() && type.dims[d].constant() != actual[d]) return clash();
       }
     }
@@ -288,14 +302,18 @@ struct Session::Impl {
 Session::Session() = default;
 Session::~Session() = default;
 
-Expected<std::unique_ptr<Session>> Session::create(plan::Program program, const WeightFinder& weights, SessionOptions options) {
+Expected<std::unique_ptr<Session>> Session::create(plan::Program program, const WeightFinder& weights,
+                                                   SessionOptions options) {
   return create(std::make_shared<const plan::Program>(std::move(program)), weights, std::move(options));
 }
 
-Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const plan::Program> program, const WeightFinder& weights, SessionOptions options) {
+Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const plan::Program> program,
+                                                   const WeightFinder& weights, SessionOptions options) {
   if (options.mode != "eager" && options.mode != "npugraph_ex" && options.mode != "ge_graph")
-    return tl::unexpected(
-        Error{ErrorKind::Usage, fmt::format("mode `{}` is not known here; there are eager, npugraph_ex and ge_graph", options.mode), {}});
+    return tl::unexpected(Error{
+        ErrorKind::Usage,
+        fmt::format("mode `{}` is not known here; there are eager, npugraph_ex and ge_graph", options.mode),
+        {}});
   if (options.mode == "npugraph_ex" && !options.recording)
     return tl::unexpected(Error{ErrorKind::Internal, "npugraph_ex was asked for without a compiler", {}});
   if (options.mode == "ge_graph" && !options.compile)
@@ -313,7 +331,8 @@ uint32_t Session::threads() const { return impl_->workers.count(); }
 const plan::Function* Session::phase(plan::Phase phase) const {
   const std::string ending = plan::is_decode(phase) ? ".decode" : ".prefill";
   for (const plan::Function& f : impl_->program.functions)
-    if (f.phase == phase && f.name.ends_with(ending) && f.name.find('.') == f.name.size() - ending.size()) return &f;
+    if (f.phase == phase && f.name.ends_with(ending) && f.name.find('.') == f.name.size() - ending.size())
+      return &f;
   return nullptr;
 }
 
@@ -337,7 +356,9 @@ bool Session::interrupted() const {
 
 const Counters& Session::counters() const { return impl_->counters; }
 const exec::Captures* Session::captures() const { return impl_->captures.get(); }
-const std::vector<std::pair<std::string, exec::GraphExecutor>>& Session::executors() const { return impl_->executors; }
+const std::vector<std::pair<std::string, exec::GraphExecutor>>& Session::executors() const {
+  return impl_->executors;
+}
 const Timings& Session::timings() const { return impl_->timings; }
 exec::Bindings& Session::bindings() { return impl_->bindings; }
 

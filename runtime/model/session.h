@@ -1,7 +1,7 @@
 // session — a loaded model: program, weights, states, workers and the graphs compiled so far
 //
-// The session decides who runs a call: prefill, plain functions and scripts go to the interpreter; decode phases go
-// to the mode that was asked for. Calls of decode phases made inside scripts come back here.
+// The session decides who runs a call: prefill, plain functions and scripts go to the interpreter; decode
+// phases go to the mode that was asked for. Calls of decode phases made inside scripts come back here.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -29,18 +29,18 @@ struct SessionOptions {
   std::string mode = "eager";  // "eager", "npugraph_ex" or "ge_graph"
   uint32_t threads = 0;        // workers; 0 = one for each core
   bool poison = exec::kPoisonByDefault;
-  plan::CompileHook compile;                     // needed by ge_graph
-  plan::RecordingHook recording;                 // needed by npugraph_ex
-  exec::CaptureOptions capture;                  // of npugraph_ex
-  exec::NativeCompiler* native = nullptr;        // makes machine code of graphs; it must outlive the session
+  plan::CompileHook compile;               // needed by ge_graph
+  plan::RecordingHook recording;           // needed by npugraph_ex
+  exec::CaptureOptions capture;            // of npugraph_ex
+  exec::NativeCompiler* native = nullptr;  // makes machine code of graphs; it must outlive the session
   exec::NativeOptions native_options;
   /// Told of each decode call of npugraph_ex that was served: its number, from 1, and by what.
   std::function<void(uint64_t step, const exec::ServedCall&)> on_decode;
   const std::atomic<bool>* interrupt = nullptr;  // Ctrl-C: the running call ends with the error "interrupted"
   std::function<void(std::string_view)> print;   // what `print` ops show; default: standard output
-  bool verify = true;                            // plan::verify first; off where the program's maker has done it
-  bool dry = false;                              // no kernel is executed: results are zero, weights are never read
-  exec::Observer observe;                        // told of each kernel as it ends and of each `dump`, in every mode
+  bool verify = true;      // plan::verify first; off where the program's maker has done it
+  bool dry = false;        // no kernel is executed: results are zero, weights are never read
+  exec::Observer observe;  // told of each kernel as it ends and of each `dump`, in every mode
 };
 
 /// What happened so far; `--json` reports it.
@@ -60,11 +60,13 @@ struct Timings {
 
 class Session {
  public:
-  /// Takes the program, looks up every weight, evaluates the consts and allocates the states. Weights that only
-  /// consts read are not kept: when the caller drops its own table their bytes go.
-  static Expected<std::unique_ptr<Session>> create(plan::Program program, const WeightFinder& weights, SessionOptions options);
+  /// Takes the program, looks up every weight, evaluates the consts and allocates the states. Weights that
+  /// only consts read are not kept: when the caller drops its own table their bytes go.
+  static Expected<std::unique_ptr<Session>> create(plan::Program program, const WeightFinder& weights,
+                                                   SessionOptions options);
   /// The same for a program that others look at too.
-  static Expected<std::unique_ptr<Session>> create(std::shared_ptr<const plan::Program> program, const WeightFinder& weights, SessionOptions options);
+  static Expected<std::unique_ptr<Session>> create(std::shared_ptr<const plan::Program> program,
+                                                   const WeightFinder& weights, SessionOptions options);
   ~Session();
 
   const plan::Program& program() const;
@@ -76,9 +78,11 @@ class Session {
   const plan::Function* phase(plan::Phase phase) const;
 
   /// Runs a function: decode phases in the session's mode, everything else in the interpreter.
-  Expected<std::vector<exec::RuntimeValue>> call(const plan::Function& function, std::vector<exec::RuntimeValue> args);
+  Expected<std::vector<exec::RuntimeValue>> call(const plan::Function& function,
+                                                 std::vector<exec::RuntimeValue> args);
   /// The same for the function of that name; a script is the function "main".
-  Expected<std::vector<exec::RuntimeValue>> call(std::string_view function, std::vector<exec::RuntimeValue> args);
+  Expected<std::vector<exec::RuntimeValue>> call(std::string_view function,
+                                                 std::vector<exec::RuntimeValue> args);
 
   /// All states as they were at the start; graphs stay valid.
   void reset_states();

@@ -7,7 +7,8 @@
 //   vectors (norms, scales)     uniform in [0.9, 1.1)
 //   biases, corrections         uniform in [-0.02, 0.02)
 //   i8                          uniform in [-127, 127];  other integers and booleans 0 or 1
-//   X_scale of an i8 matrix X   near sqrt(3 / fan_in) / 127, so that X * X_scale has the deviation of a matrix
+//   X_scale of an i8 matrix X   near sqrt(3 / fan_in) / 127, so that X * X_scale has the deviation of a
+//   matrix
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // analyse_superkernel — both sides of a super kernel, played through once
 //
-// One group stands for all, since every core of a side does the same. A side knows which kernels are done in its own
-// group and which are done on all cores; barriers turn the first into the second, flags carry both to the other side.
-// A kernel may start only when all it depends on is done on all cores.
+// One group stands for all, since every core of a side does the same. A side knows which kernels are done in
+// its own group and which are done on all cores; barriers turn the first into the second, flags carry both to
+// the other side. A kernel may start only when all it depends on is done on all cores.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -50,7 +50,11 @@ struct Walk {
 
 class Player {
  public:
-  explicit Player(const SuperKernel& k) : k_(k), depends_(dependencies(k)), called_(k.kernels.size()), walks_{Walk(k.kernels.size()), Walk(k.kernels.size())} {}
+  explicit Player(const SuperKernel& k)
+      : k_(k),
+        depends_(dependencies(k)),
+        called_(k.kernels.size()),
+        walks_{Walk(k.kernels.size()), Walk(k.kernels.size())} {}
 
   SkAnalysis run() {
     for (const Side s : kSides) walk(s).side = s;
@@ -66,7 +70,8 @@ class Player {
     out_.all_mix_matches = walk(Side::Aic).all_mix == walk(Side::Aiv).all_mix && mix_needs_both();
     for (size_t i = 0; i < k_.kernels.size(); ++i)
       for (const Side s : kSides)
-        if (runs_on(k_.kernels[i].type, s)) out_.every_kernel_called &= called_[i][static_cast<size_t>(s)] == 1;
+        if (runs_on(k_.kernels[i].type, s))
+          out_.every_kernel_called &= called_[i][static_cast<size_t>(s)] == 1;
     events();
     return std::move(out_);
   }
@@ -90,7 +95,8 @@ class Player {
     return true;
   }
 
-  // SyncAll<false>: vector cores report to their cube core, the cube cores meet, each lets its vector cores go.
+  // SyncAll<false>: vector cores report to their cube core, the cube cores meet, each lets its vector cores
+  // go.
   bool meet_all(Walk& w) {
     if (w.part == 0) ++w.all_mix, w.part = 1;
     if (w.side == Side::Aic) {
@@ -110,11 +116,15 @@ class Player {
         if (s.scope == SyncScope::AllMix && !meet_all(w)) return false;
         if (s.scope == scope_of(w.side)) w.knows.meet();
         break;
-      case SkStep::Kind::Signal: flags(s.to_vector).push_back(w.knows); break;
+      case SkStep::Kind::Signal:
+        flags(s.to_vector).push_back(w.knows);
+        break;
       case SkStep::Kind::Await:
         if (!await(w, s.to_vector)) return false;
         break;
-      case SkStep::Kind::SetNextStart: w.raised.push_back(w.knows); break;
+      case SkStep::Kind::SetNextStart:
+        w.raised.push_back(w.knows);
+        break;
       case SkStep::Kind::WaitPrevEnd: {
         const SkWaitActions a = wait_actions(s.config, w.side);
         if (w.part == 0) {
@@ -131,8 +141,12 @@ class Player {
         if (a.await && !await(w, w.side == Side::Aiv)) return false;
         break;
       }
-      case SkStep::Kind::Call: case SkStep::Kind::DynamicCall: call(w, s.of); break;
-      default: break;
+      case SkStep::Kind::Call:
+      case SkStep::Kind::DynamicCall:
+        call(w, s.of);
+        break;
+      default:
+        break;
     }
     w.part = 0;
     ++w.at;
@@ -157,7 +171,8 @@ class Player {
     for (const Side s : kSides)
       for (const SkStep& step : k_.of(s)) {
         if (step.kind == SkStep::Kind::WaitEvent) waited.insert(step.event);
-        if (step.kind == SkStep::Kind::Call && step.feeds != feeds_at(s, step)) out_.feed_end_published = false;
+        if (step.kind == SkStep::Kind::Call && step.feeds != feeds_at(s, step))
+          out_.feed_end_published = false;
       }
     for (size_t i = 0; i < k_.kernels.size(); ++i)
       for (const auto& [event, slot] : external_events(k_, i).wait)

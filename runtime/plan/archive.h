@@ -1,15 +1,10 @@
 // archive — programs and schedules as bytes, for caches that the same build reads again
 //
-// The text form (docs/plan.md) is for people and for keeping; this one is for reading back fast. Every structure is
-// taken apart by a structured binding, so a field that is added and forgotten here does not compile. Bytes that end too
-// early or that hold an impossible count are an error; what else may be wrong with them is for the reader's checksum.
+// The text form (docs/plan.md) is for people and for keeping; this one is for reading back fast. Every
+// structure is taken apart by a structured binding, so a field that is added and forgotten here does not
+// compile. Bytes that end too early or that hold an impossible count are an error; what else may be wrong
+// with them is for the reader's checksum.
 #pragma once
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
 #include <cereal/cereal.hpp>
 #include <cereal/types/array.hpp>
 #include <cereal/types/deque.hpp>
@@ -18,6 +13,11 @@
 #include <cereal/types/utility.hpp>
 #include <cereal/types/variant.hpp>
 #include <cereal/types/vector.hpp>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "runtime/plan/plan.h"
 
@@ -65,11 +65,17 @@ concept Number = std::is_arithmetic_v<T>;
 void save(Packer& a, const Number auto& n) { a.put(&n, sizeof n); }
 void load(Unpacker& a, Number auto& n) { a.take(&n, sizeof n); }
 template <class T>
-void save(Packer& a, const cereal::BinaryData<T>& data) { a.put(data.data, static_cast<size_t>(data.size)); }
+void save(Packer& a, const cereal::BinaryData<T>& data) {
+  a.put(data.data, static_cast<size_t>(data.size));
+}
 template <class T>
-void load(Unpacker& a, cereal::BinaryData<T>& data) { a.take(data.data, static_cast<size_t>(data.size)); }
+void load(Unpacker& a, cereal::BinaryData<T>& data) {
+  a.take(data.data, static_cast<size_t>(data.size));
+}
 template <class Archive, class T>
-void serialize(Archive& a, cereal::NameValuePair<T>& pair) { a(pair.value); }
+void serialize(Archive& a, cereal::NameValuePair<T>& pair) {
+  a(pair.value);
+}
 template <class T>
 void serialize(Packer& a, cereal::SizeTag<T>& tag) {
   const auto n = static_cast<uint32_t>(tag.size);
@@ -124,11 +130,11 @@ inline void load(Unpacker& a, Dim& d) {
 template <class T, class Of>
 concept Is = std::is_same_v<std::remove_const_t<T>, Of>;
 
-#define SK_ARCHIVE(Type, ...)                       \
-  template <class Archive, ::skdsl::plan::Is<Type> T>              \
-  void serialize(Archive& archive, T& object_) {    \
-    auto& [__VA_ARGS__] = object_;                  \
-    archive(__VA_ARGS__);                           \
+#define SK_ARCHIVE(Type, ...)                         \
+  template <class Archive, ::skdsl::plan::Is<Type> T> \
+  void serialize(Archive& archive, T& object_) {      \
+    auto& [__VA_ARGS__] = object_;                    \
+    archive(__VA_ARGS__);                             \
   }
 
 SK_ARCHIVE(Type, kind, dtype, dims)
@@ -149,11 +155,13 @@ SK_ARCHIVE(Task, code, in, out, attrs, context, core, block_dim, stream, view, l
 SK_ARCHIVE(FusionCut, scope, task, reason)
 SK_ARCHIVE(Step, kind, task, event, stream)
 SK_ARCHIVE(CoreGuard, vector_core, limit)
-SK_ARCHIVE(SkStep, kind, of, units, guard, copies, slot, feeds, scope, via_sync_all, drains_stores, to_vector, idle_only, config, event, enabled, offset,
-           bytes, why, what, id, begin)
+SK_ARCHIVE(SkStep, kind, of, units, guard, copies, slot, feeds, scope, via_sync_all, drains_stores, to_vector,
+           idle_only, config, event, enabled, offset, bytes, why, what, id, begin)
 SK_ARCHIVE(SkKernel, task, type, block_dim, stream, dynamic, sync_all, send_events, recv_events)
-SK_ARCHIVE(SuperKernel, name, scope, options, type, block_dim, two_stream, feed_workspace_bytes, kernels, steps, notes, body)
-SK_ARCHIVE(Schedule, function, bindings, streams, events, buffers, constants, inputs, outputs, tasks, steps, superkernels, cuts, arena_bytes)
+SK_ARCHIVE(SuperKernel, name, scope, options, type, block_dim, two_stream, feed_workspace_bytes, kernels,
+           steps, notes, body)
+SK_ARCHIVE(Schedule, function, bindings, streams, events, buffers, constants, inputs, outputs, tasks, steps,
+           superkernels, cuts, arena_bytes)
 
 template <class T>
 std::string pack(const T& of) {

@@ -27,12 +27,15 @@ std::optional<SymbolId> Dim::as_symbol() const {
 void Dim::Sum::add(const Term& term) {
   if (term.coefficient == 0) return;
   if (term.factors.empty()) {
-    constant = static_cast<int64_t>(static_cast<uint64_t>(constant) + static_cast<uint64_t>(term.coefficient));
+    constant =
+        static_cast<int64_t>(static_cast<uint64_t>(constant) + static_cast<uint64_t>(term.coefficient));
     return;
   }
-  const auto it = std::lower_bound(terms.begin(), terms.end(), term, [](const Term& a, const Term& b) { return a.factors < b.factors; });
+  const auto it = std::lower_bound(terms.begin(), terms.end(), term,
+                                   [](const Term& a, const Term& b) { return a.factors < b.factors; });
   if (it != terms.end() && it->factors == term.factors) {
-    it->coefficient = static_cast<int64_t>(static_cast<uint64_t>(it->coefficient) + static_cast<uint64_t>(term.coefficient));
+    it->coefficient = static_cast<int64_t>(static_cast<uint64_t>(it->coefficient) +
+                                           static_cast<uint64_t>(term.coefficient));
     if (it->coefficient == 0) terms.erase(it);
   } else {
     terms.insert(it, term);

@@ -2,8 +2,8 @@
 //
 //   T            rows of a step           T * 4 + 1      a sum of monomials
 //
-// Symbols are interned strings (see SymbolTable in program.h). Polynomials are kept in one normal form, so equal
-// polynomials compare equal. A program holds the same few in many places: copies share their terms.
+// Symbols are interned strings (see SymbolTable in program.h). Polynomials are kept in one normal form, so
+// equal polynomials compare equal. A program holds the same few in many places: copies share their terms.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -31,7 +31,8 @@ class Dim {
   Dim operator+(const Dim& other) const;
   Dim operator-(const Dim& other) const;
   Dim operator*(const Dim& other) const;
-  /// The quotient when every coefficient divides exactly by the divisor (a constant, or a monomial in every term).
+  /// The quotient when every coefficient divides exactly by the divisor (a constant, or a monomial in every
+  /// term).
   std::optional<Dim> divide_exactly(const Dim& divisor) const;
 
   /// The value under `lookup`; nothing when a symbol is unbound.
@@ -57,7 +58,8 @@ class Dim {
   std::string text(const std::function<std::string(SymbolId)>& name) const;
 
   friend bool operator==(const Dim& a, const Dim& b) {
-    return a.constant_ == b.constant_ && (a.terms_ == b.terms_ || (a.terms_ && b.terms_ && *a.terms_ == *b.terms_));
+    return a.constant_ == b.constant_ &&
+           (a.terms_ == b.terms_ || (a.terms_ && b.terms_ && *a.terms_ == *b.terms_));
   }
 
  private:

@@ -17,13 +17,16 @@ bool same(const Task& a, const Task& b);
 bool same(const Schedule& a, const Schedule& b);
 
 bool same(const WeightDecl& a, const WeightDecl& b) {
-  return a.path == b.path && a.type == b.type && a.sources == b.sources && a.stacked == b.stacked && a.loc == b.loc;
+  return a.path == b.path && a.type == b.type && a.sources == b.sources && a.stacked == b.stacked &&
+         a.loc == b.loc;
 }
 bool same(const ConstDecl& a, const ConstDecl& b) {
-  return a.path == b.path && a.type == b.type && a.function == b.function && a.result == b.result && a.loc == b.loc;
+  return a.path == b.path && a.type == b.type && a.function == b.function && a.result == b.result &&
+         a.loc == b.loc;
 }
 bool same(const StateDecl& a, const StateDecl& b) {
-  return a.path == b.path && a.type == b.type && a.uninitialized == b.uninitialized && a.rebound == b.rebound && a.loc == b.loc;
+  return a.path == b.path && a.type == b.type && a.uninitialized == b.uninitialized &&
+         a.rebound == b.rebound && a.loc == b.loc;
 }
 
 template <class List>
@@ -47,8 +50,8 @@ class Pair {
   Pair(const Function& a, const Function& b) : a_(a), b_(b), map_(a.values.size(), kNone) {}
 
   bool run() {
-    return a_.name == b_.name && a_.phase == b_.phase && a_.param_names == b_.param_names && a_.results == b_.results &&
-           a_.loc == b_.loc && regions(a_.body, b_.body, 0);
+    return a_.name == b_.name && a_.phase == b_.phase && a_.param_names == b_.param_names &&
+           a_.results == b_.results && a_.loc == b_.loc && regions(a_.body, b_.body, 0);
   }
 
  private:
@@ -58,13 +61,16 @@ class Pair {
     const Region& s = b_.regions[y];
     if (r.ops.size() != s.ops.size() || !define(r.args, s.args)) return false;
     for (size_t i = 0; i < r.ops.size(); ++i)
-      if (r.ops[i] >= a_.ops.size() || s.ops[i] >= b_.ops.size() || !ops(a_.ops[r.ops[i]], b_.ops[s.ops[i]], depth)) return false;
+      if (r.ops[i] >= a_.ops.size() || s.ops[i] >= b_.ops.size() ||
+          !ops(a_.ops[r.ops[i]], b_.ops[s.ops[i]], depth))
+        return false;
     return true;
   }
 
   bool ops(const Op& x, const Op& y, int depth) {
     if (x.code != y.code || x.operands.size() != y.operands.size() || x.attrs.size() != y.attrs.size() ||
-        x.regions.size() != y.regions.size() || x.context != y.context || !(x.loc == y.loc) || x.path != y.path)
+        x.regions.size() != y.regions.size() || x.context != y.context || !(x.loc == y.loc) ||
+        x.path != y.path)
       return false;
     for (size_t i = 0; i < x.operands.size(); ++i) {
       const ValueId v = x.operands[i];
@@ -108,17 +114,19 @@ bool same_files(const Program& a, const Program& b) {
 }
 
 bool same(const Buffer& a, const Buffer& b) {
-  return a.storage == b.storage && a.dtype == b.dtype && a.shape == b.shape && a.offset == b.offset && a.index == b.index &&
-         a.path == b.path && a.name == b.name;
+  return a.storage == b.storage && a.dtype == b.dtype && a.shape == b.shape && a.offset == b.offset &&
+         a.index == b.index && a.path == b.path && a.name == b.name;
 }
 
 bool same(const TaskAttr& a, const TaskAttr& b) {
-  return a.type == b.type && a.i == b.i && std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.list == b.list && a.text == b.text;
+  return a.type == b.type && a.i == b.i && std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) &&
+         a.list == b.list && a.text == b.text;
 }
 
 bool same(const Task& a, const Task& b) {
-  return a.code == b.code && a.in == b.in && a.out == b.out && same_all(a.attrs, b.attrs) && a.context == b.context &&
-         a.core == b.core && a.block_dim == b.block_dim && a.stream == b.stream && a.view == b.view && a.loc == b.loc && a.path == b.path;
+  return a.code == b.code && a.in == b.in && a.out == b.out && same_all(a.attrs, b.attrs) &&
+         a.context == b.context && a.core == b.core && a.block_dim == b.block_dim && a.stream == b.stream &&
+         a.view == b.view && a.loc == b.loc && a.path == b.path;
 }
 
 bool same(const Schedule& a, const Schedule& b) { return equal(a, b); }
@@ -126,17 +134,21 @@ bool same(const Schedule& a, const Schedule& b) { return equal(a, b); }
 }  // namespace
 
 bool equal(const Program& a, const Program& b) {
-  return same_files(a, b) && a.symbols == b.symbols && a.contexts == b.contexts && a.constants == b.constants &&
-         same_all(a.weights, b.weights) && same_all(a.consts, b.consts) && same_all(a.states, b.states) &&
-         a.unused_sources == b.unused_sources && same_all(a.functions, b.functions);
+  return same_files(a, b) && a.symbols == b.symbols && a.contexts == b.contexts &&
+         a.constants == b.constants && same_all(a.weights, b.weights) && same_all(a.consts, b.consts) &&
+         same_all(a.states, b.states) && a.unused_sources == b.unused_sources &&
+         same_all(a.functions, b.functions);
 }
 
 bool equal(const Schedule& a, const Schedule& b) {
-  return a.function == b.function && a.bindings == b.bindings && a.streams == b.streams && a.events == b.events &&
-         same_all(a.buffers, b.buffers) && a.constants == b.constants && a.inputs == b.inputs && a.outputs == b.outputs &&
-         same_all(a.tasks, b.tasks) && a.steps == b.steps && a.superkernels == b.superkernels && a.cuts == b.cuts && a.arena_bytes == b.arena_bytes;
+  return a.function == b.function && a.bindings == b.bindings && a.streams == b.streams &&
+         a.events == b.events && same_all(a.buffers, b.buffers) && a.constants == b.constants &&
+         a.inputs == b.inputs && a.outputs == b.outputs && same_all(a.tasks, b.tasks) && a.steps == b.steps &&
+         a.superkernels == b.superkernels && a.cuts == b.cuts && a.arena_bytes == b.arena_bytes;
 }
 
-bool equal(const Plan& a, const Plan& b) { return equal(a.program, b.program) && same_all(a.schedules, b.schedules); }
+bool equal(const Plan& a, const Plan& b) {
+  return equal(a.program, b.program) && same_all(a.schedules, b.schedules);
+}
 
 }  // namespace skdsl::plan

@@ -23,13 +23,13 @@ struct RecordedItem {
   Loc loc;
 };
 
-/// What a run of a function did: tasks over buffers, every size and attribute a number. `graph` has no steps and no
-/// places in the arena yet, and no block_dim.
+/// What a run of a function did: tasks over buffers, every size and attribute a number. `graph` has no steps
+/// and no places in the arena yet, and no block_dim.
 struct Recording {
   Schedule graph;
   std::vector<RecordedItem> items;
-  std::vector<BufferId> root;   // by buffer: the one whose bytes it shows
-  bool reuse_operands = true;   // results may be written over operands that nobody reads any more
+  std::vector<BufferId> root;  // by buffer: the one whose bytes it shows
+  bool reuse_operands = true;  // results may be written over operands that nobody reads any more
 };
 
 /// Orders a recording, places its buffers and verifies it.

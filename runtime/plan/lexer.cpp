@@ -32,7 +32,9 @@ Token Lexer::next() {
   if (c == '"' || c == '`') return quoted(c);
   if (digit(c)) return number();
   const size_t begin = at_++;
-  const auto take = [&](Token::Kind kind) { return Token{kind, text_.substr(begin, at_ - begin), {}, line_}; };
+  const auto take = [&](Token::Kind kind) {
+    return Token{kind, text_.substr(begin, at_ - begin), {}, line_};
+  };
   if (letter(c)) {
     while (at_ < text_.size() && (letter(text_[at_]) || digit(text_[at_]) || text_[at_] == '.')) ++at_;
     return take(Token::Kind::Word);
@@ -42,7 +44,8 @@ Token Lexer::next() {
     ++at_;
     return take(Token::Kind::Punct);
   }
-  return take(std::string_view("()[]{}<>=,:+-*").find(c) != std::string_view::npos ? Token::Kind::Punct : Token::Kind::Unknown);
+  return take(std::string_view("()[]{}<>=,:+-*").find(c) != std::string_view::npos ? Token::Kind::Punct
+                                                                                   : Token::Kind::Unknown);
 }
 
 // %3, %3:name, %3:"any name" — without spaces, which is how a name differs from a type
@@ -73,9 +76,12 @@ Token Lexer::quoted(char quote) {
     char c = text_[at_++];
     if (c == '\\' && at_ < text_.size()) {
       c = text_[at_++];
-      if (c == 'n') c = '\n';
-      else if (c == 't') c = '\t';
-      else if (c == 'r') c = '\r';
+      if (c == 'n')
+        c = '\n';
+      else if (c == 't')
+        c = '\t';
+      else if (c == 'r')
+        c = '\r';
       else if (c == 'x') {
         const int high = at_ + 1 < text_.size() ? hex(text_[at_]) : -1;
         const int low = high >= 0 ? hex(text_[at_ + 1]) : -1;

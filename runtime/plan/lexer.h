@@ -1,7 +1,7 @@
 // lexer — tokens of the text form of plans
 //
-// Newlines do not count; `//` begins a comment. A byte that begins no token gives an Unknown token, which no rule of
-// the parser expects.
+// Newlines do not count; `//` begins a comment. A byte that begins no token gives an Unknown token, which no
+// rule of the parser expects.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // parse — programs from their text form
 //
-// A value is known from its definition on, in the order of the text; whether it is visible where it is used is the
-// verifier's business.
+// A value is known from its definition on, in the order of the text; whether it is visible where it is used
+// is the verifier's business.
 #include <fmt/format.h>
 
 #include "runtime/plan/reader.h"
@@ -35,7 +35,8 @@ class ProgramReader {
     if (r_.accept("state")) return state();
     if (r_.accept("unused")) return unused();
     if (r_.accept("func")) return function();
-    return r_.expected("`file`, `symbol`, `context`, `constant`, `weight`, `const`, `state`, `unused` or `func`");
+    return r_.expected(
+        "`file`, `symbol`, `context`, `constant`, `weight`, `const`, `state`, `unused` or `func`");
   }
 
   bool numbered(std::string_view what, size_t n) {
@@ -71,7 +72,8 @@ class ProgramReader {
   bool context() {
     Context c;
     bool known = false;
-    for (const auto kind : {Context::Kind::SuperKernel, Context::Kind::NoSuperKernel, Context::Kind::Stream, Context::Kind::Cores})
+    for (const auto kind : {Context::Kind::SuperKernel, Context::Kind::NoSuperKernel, Context::Kind::Stream,
+                            Context::Kind::Cores})
       if (!known && r_.accept(name(kind))) {
         c.kind = kind;
         known = true;
@@ -173,7 +175,8 @@ class ProgramReader {
     if (!title) return false;
     f_->name = std::move(*title);
     bool known = false;
-    for (const Phase phase : {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode})
+    for (const Phase phase :
+         {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode})
       if (!known && r_.accept(plan::name(phase))) {
         f_->phase = phase;
         known = true;
@@ -215,7 +218,8 @@ class ProgramReader {
   }
 
   bool ops(RegionId region, int depth) {
-    if (depth > kMaxRegionDepth) return r_.wrong(fmt::format("regions are nested deeper than {}", kMaxRegionDepth));
+    if (depth > kMaxRegionDepth)
+      return r_.wrong(fmt::format("regions are nested deeper than {}", kMaxRegionDepth));
     while (r_.ok() && !r_.is("}"))
       if (!op(region, depth)) return false;
     return r_.expect("}");
@@ -248,7 +252,8 @@ class ProgramReader {
         types.push_back(std::move(*t));
       } while (r_.accept(","));
     if (types.size() != results.size())
-      return r_.wrong(fmt::format("`{}` has {} results and {} types", info(op.code).name, results.size(), types.size()));
+      return r_.wrong(
+          fmt::format("`{}` has {} results and {} types", info(op.code).name, results.size(), types.size()));
     if (r_.accept("ctx")) {
       if (!r_.expect("(")) return false;
       const auto c = r_.index();

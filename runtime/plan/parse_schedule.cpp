@@ -1,7 +1,7 @@
 // parse_schedule — static graphs from their text form
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "runtime/plan/reader.h"
 #include "runtime/plan/superkernel_text.h"
@@ -11,10 +11,12 @@ namespace skdsl::plan::text {
 
 namespace {
 
-constexpr Step::Kind kStepKinds[] = {Step::Kind::Call, Step::Kind::Record, Step::Kind::Wait, Step::Kind::Prefetch, Step::Kind::Note, Step::Kind::SuperKernel};
+constexpr Step::Kind kStepKinds[] = {Step::Kind::Call,     Step::Kind::Record, Step::Kind::Wait,
+                                     Step::Kind::Prefetch, Step::Kind::Note,   Step::Kind::SuperKernel};
 
 bool is_step(const Reader& r) {
-  return std::any_of(std::begin(kStepKinds), std::end(kStepKinds), [&](Step::Kind k) { return r.is(name(k)); });
+  return std::any_of(std::begin(kStepKinds), std::end(kStepKinds),
+                     [&](Step::Kind k) { return r.is(name(k)); });
 }
 
 class ScheduleReader {
@@ -61,9 +63,13 @@ class ScheduleReader {
     if (r_.accept("outputs")) return ids(s_.outputs);
     if (r_.accept("task")) return numbered("task", s_.tasks.size()) && task();
     if (r_.accept("define"))
-      return r_.expect("superkernel") && numbered("super kernel", s_.superkernels.size()) && read_superkernel(r_, s_.superkernels.emplace_back());
+      return r_.expect("superkernel") && numbered("super kernel", s_.superkernels.size()) &&
+             read_superkernel(r_, s_.superkernels.emplace_back());
     if (r_.accept("cut")) return cut();
-    if (!is_step(r_)) return r_.expected("`arena`, `stream`, `event`, `constant`, `buffer`, `inputs`, `outputs`, `task`, `define`, `cut` or a step");
+    if (!is_step(r_))
+      return r_.expected(
+          "`arena`, `stream`, `event`, `constant`, `buffer`, `inputs`, `outputs`, `task`, `define`, `cut` or "
+          "a step");
     return read_step(r_, s_.steps.emplace_back());
   }
 
@@ -124,20 +130,23 @@ class ScheduleReader {
       b.shape.push_back(d.constant());
     }
     bool known = false;
-    for (const auto storage : {Storage::Input, Storage::Arena, Storage::Weight, Storage::State, Storage::Constant})
+    for (const auto storage :
+         {Storage::Input, Storage::Arena, Storage::Weight, Storage::State, Storage::Constant})
       if (!known && r_.accept(name(storage))) {
         b.storage = storage;
         known = true;
       }
     if (!known) return r_.expected("`input`, `arena`, `weight`, `state` or `constant`");
     switch (b.storage) {
-      case Storage::Input: case Storage::Constant:
+      case Storage::Input:
+      case Storage::Constant:
         if (!r_.read(b.index)) return false;
         break;
       case Storage::Arena:
         if (!number(b.offset)) return false;
         break;
-      case Storage::Weight: case Storage::State:
+      case Storage::Weight:
+      case Storage::State:
         if (!r_.read(b.path)) return false;
         break;
     }
@@ -155,21 +164,25 @@ class ScheduleReader {
       while (r_.ok() && !r_.is("}")) {
         if (!t.attrs.empty() && !r_.expect(",")) return false;
         const size_t i = t.attrs.size();
-        if (i >= row.n_attrs()) return r_.wrong(fmt::format("`{}` has {} attributes", row.name, row.n_attrs()));
+        if (i >= row.n_attrs())
+          return r_.wrong(fmt::format("`{}` has {} attributes", row.name, row.n_attrs()));
         const Param& param = attr_param(row, i);
-        if (!r_.expect(param.name) || !r_.expect("=") || !attribute(param, t.attrs.emplace_back())) return false;
+        if (!r_.expect(param.name) || !r_.expect("=") || !attribute(param, t.attrs.emplace_back()))
+          return false;
       }
       if (!r_.expect("}")) return false;
     }
     if (!r_.expect("core")) return false;
     bool known = false;
-    for (const auto core : {Core::None, Core::Aic, Core::Aiv, Core::Mix11, Core::Mix12, Core::AiCpu, Core::Host})
+    for (const auto core :
+         {Core::None, Core::Aic, Core::Aiv, Core::Mix11, Core::Mix12, Core::AiCpu, Core::Host})
       if (!known && r_.accept(name(core))) {
         t.core = core;
         known = true;
       }
     if (!known) return r_.expected("a core: `none`, `aic`, `aiv`, `mix11`, `mix12`, `aicpu` or `host`");
-    if (!r_.expect("blocks") || !r_.read(t.block_dim) || !r_.expect("stream") || !r_.read(t.stream)) return false;
+    if (!r_.expect("blocks") || !r_.read(t.block_dim) || !r_.expect("stream") || !r_.read(t.stream))
+      return false;
     t.view = r_.accept("view");
     if (r_.accept("ctx") && (!r_.expect("(") || !r_.read(t.context) || !r_.expect(")"))) return false;
     if (r_.is("loc")) {
@@ -185,7 +198,8 @@ class ScheduleReader {
   bool attribute(const Param& param, TaskAttr& a) {
     a.type = param.attr;
     switch (param.attr) {
-      case AttrType::Int: return integer(a.i);
+      case AttrType::Int:
+        return integer(a.i);
       case AttrType::Float: {
         const auto x = r_.real();
         if (x) a.f = x->f64;
@@ -194,7 +208,8 @@ class ScheduleReader {
       case AttrType::Bool:
         a.i = r_.is("true");
         return r_.accept("true") || r_.accept("false") || r_.expected("`true` or `false`");
-      case AttrType::Str: return r_.read(a.text);
+      case AttrType::Str:
+        return r_.read(a.text);
       case AttrType::DType: {
         if (!r_.expect("<")) return false;
         if (!r_.accept("none")) {
@@ -212,7 +227,8 @@ class ScheduleReader {
         }
         return r_.expect("]");
       case AttrType::Choice:
-        return r_.expect("choice") && r_.expect("(") && integer(a.i) && r_.expect(",") && r_.read(a.text) && r_.expect(")");
+        return r_.expect("choice") && r_.expect("(") && integer(a.i) && r_.expect(",") && r_.read(a.text) &&
+               r_.expect(")");
     }
     return false;
   }

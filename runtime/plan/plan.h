@@ -25,10 +25,10 @@ struct Buffer {
   Storage storage = Storage::Arena;
   DType dtype = DType::F32;  // Stored only for weights
   std::vector<int64_t> shape;
-  uint64_t offset = 0;       // Arena: bytes from its start
-  uint32_t index = 0;        // Input: argument number; Constant: see constant()
-  std::string path;          // Weight (or const), State
-  std::string name;          // hint for printing
+  uint64_t offset = 0;  // Arena: bytes from its start
+  uint32_t index = 0;   // Input: argument number; Constant: see constant()
+  std::string path;     // Weight (or const), State
+  std::string name;     // hint for printing
 };
 
 /// One attribute with its symbols resolved, in the form kernels take it. IntList: `list`; else `i` or `f`.
@@ -44,14 +44,15 @@ struct TaskAttr {
 /// A task: one op of the flattened graph in plan vocabulary.
 struct Task {
   Opcode code = Opcode::Add;
-  std::vector<BufferId> in;   // kNone = absent operand
+  std::vector<BufferId> in;  // kNone = absent operand
   std::vector<BufferId> out;
   std::vector<TaskAttr> attrs;
   ContextId context = kNone;  // Program::contexts
   Core core = Core::None;     // kernel type on the device
-  uint32_t block_dim = 0;     // blocks on the device (assumed until the chip profile says otherwise); the host calls with blocks = workers
-  uint32_t stream = 0;        // Schedule::streams
-  bool view = false;          // no work: out[0] shares in[0]'s bytes
+  uint32_t block_dim = 0;  // blocks on the device (assumed until the chip profile says otherwise); the host
+                           // calls with blocks = workers
+  uint32_t stream = 0;     // Schedule::streams
+  bool view = false;       // no work: out[0] shares in[0]'s bytes
   Loc loc;
   std::string path;
 };
@@ -84,7 +85,7 @@ struct Schedule {
   std::vector<std::string> events;
   std::vector<Buffer> buffers;
   std::vector<ConstantData> constants;  // this graph's own: numbered on after Program::constants
-  std::vector<BufferId> inputs;    // one for each argument; kNone for a host scalar, whose value is a binding
+  std::vector<BufferId> inputs;  // one for each argument; kNone for a host scalar, whose value is a binding
   std::vector<BufferId> outputs;
   std::vector<Task> tasks;
   std::vector<Step> steps;
@@ -114,11 +115,12 @@ bool equal(const Schedule& a, const Schedule& b);
 bool equal(const Plan& a, const Plan& b);
 
 /// What is wrong with a program or plan, one line each; empty when it may be executed.
-/// Program: ids in range, arity and attribute kinds as in ops.def, every use after its definition and visible in its
-/// region, regions end in yield or return with matching types. Schedule: buffers inside the arena, no task reads what
-/// no earlier one wrote, no two live buffers overlap unless one is a view or in-place result of the other, and what
-/// tasks of two streams share is ordered by events. A super kernel starts when all its streams have come so far and
-/// they all continue behind it; its two sides end, call every kernel and enforce every dependency.
+/// Program: ids in range, arity and attribute kinds as in ops.def, every use after its definition and visible
+/// in its region, regions end in yield or return with matching types. Schedule: buffers inside the arena, no
+/// task reads what no earlier one wrote, no two live buffers overlap unless one is a view or in-place result
+/// of the other, and what tasks of two streams share is ordered by events. A super kernel starts when all its
+/// streams have come so far and they all continue behind it; its two sides end, call every kernel and enforce
+/// every dependency.
 std::vector<std::string> verify(const Program& program);
 std::vector<std::string> verify(const Plan& plan);
 std::vector<std::string> verify(const Schedule& schedule, const Program& program);

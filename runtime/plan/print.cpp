@@ -6,8 +6,8 @@
 //     return %2
 //   }
 //
-// Values are numbered in the order of their definitions, so equal programs print alike whatever their ids. Programs
-// that do not verify print too: ids that lead nowhere show as ?n.
+// Values are numbered in the order of their definitions, so equal programs print alike whatever their ids.
+// Programs that do not verify print too: ids that lead nowhere show as ?n.
 #include <fmt/format.h>
 
 #include "runtime/plan/plan.h"
@@ -29,10 +29,11 @@ class Printer {
     for (size_t i = 0; i < p_.constants.size(); ++i) line("constant {} {}", i, text::of(p_.constants[i]));
     for (const WeightDecl& w : p_.weights) weight(w);
     for (const ConstDecl& c : p_.consts)
-      line("const {} : {} = {} {}{}", text::quoted(c.path), text::of(p_, c.type), text::quoted(c.function), c.result, loc(c.loc));
+      line("const {} : {} = {} {}{}", text::quoted(c.path), text::of(p_, c.type), text::quoted(c.function),
+           c.result, loc(c.loc));
     for (const StateDecl& s : p_.states)
-      line("state {} : {}{}{}{}", text::quoted(s.path), text::of(p_, s.type), s.uninitialized ? " uninitialized" : "",
-           s.rebound ? " rebound" : "", loc(s.loc));
+      line("state {} : {}{}{}{}", text::quoted(s.path), text::of(p_, s.type),
+           s.uninitialized ? " uninitialized" : "", s.rebound ? " rebound" : "", loc(s.loc));
     for (const std::string& u : p_.unused_sources) line("unused {}", text::quoted(u));
     for (const Function& f : p_.functions) function(f);
     return std::move(out_);

@@ -33,31 +33,44 @@ std::string ids(const std::vector<BufferId>& list) {
 
 std::string attribute(const TaskAttr& a) {
   switch (a.type) {
-    case AttrType::Int: return std::to_string(a.i);
-    case AttrType::Float: return text::number(a.f);
-    case AttrType::Bool: return a.i != 0 ? "true" : "false";
-    case AttrType::Str: return text::quoted(a.text);
-    case AttrType::DType: return fmt::format("<{}>", dtype_name(static_cast<sk_dtype>(a.i)));
-    case AttrType::IntList: return fmt::format("[{}]", fmt::join(a.list, ", "));
-    case AttrType::Choice: return fmt::format("choice({}, {})", a.i, text::quoted(a.text));
+    case AttrType::Int:
+      return std::to_string(a.i);
+    case AttrType::Float:
+      return text::number(a.f);
+    case AttrType::Bool:
+      return a.i != 0 ? "true" : "false";
+    case AttrType::Str:
+      return text::quoted(a.text);
+    case AttrType::DType:
+      return fmt::format("<{}>", dtype_name(static_cast<sk_dtype>(a.i)));
+    case AttrType::IntList:
+      return fmt::format("[{}]", fmt::join(a.list, ", "));
+    case AttrType::Choice:
+      return fmt::format("choice({}, {})", a.i, text::quoted(a.text));
   }
   return "?";
 }
 
 std::string buffer(size_t id, const Buffer& b) {
-  std::string s = fmt::format("buffer {}{} : {}[{}] {}", id, b.name.empty() ? "" : ":" + text::word(b.name), name(b.dtype),
-                              fmt::join(b.shape, ", "), text::name(b.storage));
+  std::string s = fmt::format("buffer {}{} : {}[{}] {}", id, b.name.empty() ? "" : ":" + text::word(b.name),
+                              name(b.dtype), fmt::join(b.shape, ", "), text::name(b.storage));
   switch (b.storage) {
-    case Storage::Input: case Storage::Constant: return s + fmt::format(" {}", b.index);
-    case Storage::Arena: return s + fmt::format(" {}", b.offset);
-    case Storage::Weight: case Storage::State: return s + " " + text::quoted(b.path);
+    case Storage::Input:
+    case Storage::Constant:
+      return s + fmt::format(" {}", b.index);
+    case Storage::Arena:
+      return s + fmt::format(" {}", b.offset);
+    case Storage::Weight:
+    case Storage::State:
+      return s + " " + text::quoted(b.path);
   }
   return s;
 }
 
 std::string task(size_t id, const Task& t) {
   const OpInfo* row = t.code < Opcode::kCount ? &info(t.code) : nullptr;
-  std::string s = fmt::format("task {} {} {} -> {}", id, row != nullptr ? row->name : "?", ids(t.in), ids(t.out));
+  std::string s =
+      fmt::format("task {} {} {} -> {}", id, row != nullptr ? row->name : "?", ids(t.in), ids(t.out));
   for (size_t i = 0; i < t.attrs.size(); ++i) {
     s += i ? ", " : " {";
     s += row != nullptr && i < row->n_attrs() ? std::string(attr_param(*row, i).name) : fmt::format("?{}", i);
@@ -91,7 +104,8 @@ const FusionReasonRow& row(FusionReason reason) {
 std::string print(const Schedule& schedule, const Program&) {
   std::string out = "schedule " + text::quoted(schedule.function) + " {";
   for (size_t i = 0; i < schedule.bindings.size(); ++i)
-    out += fmt::format("{}{} = {}", i ? ", " : "", text::symbol(schedule.bindings[i].first), schedule.bindings[i].second);
+    out += fmt::format("{}{} = {}", i ? ", " : "", text::symbol(schedule.bindings[i].first),
+                       schedule.bindings[i].second);
   out += "} {\n";
   const auto line = [&](const std::string& s) { out += "  " + s + "\n"; };
   line(fmt::format("arena {}", schedule.arena_bytes));
@@ -103,7 +117,8 @@ std::string print(const Schedule& schedule, const Program&) {
   line("outputs " + ids(schedule.outputs));
   for (size_t i = 0; i < schedule.tasks.size(); ++i) line(task(i, schedule.tasks[i]));
   for (size_t i = 0; i < schedule.superkernels.size(); ++i) line(text::define(i, schedule.superkernels[i]));
-  for (const FusionCut& c : schedule.cuts) line(fmt::format("cut {} task {} {}", text::quoted(c.scope), c.task, text::quoted(row(c.reason).word)));
+  for (const FusionCut& c : schedule.cuts)
+    line(fmt::format("cut {} task {} {}", text::quoted(c.scope), c.task, text::quoted(row(c.reason).word)));
   for (const Step& s : schedule.steps) line(text::of(s));
   return out + "}\n";
 }

@@ -12,8 +12,8 @@ struct DTypeRow {
   std::string_view name;
 };
 constexpr DTypeRow kDTypes[] = {
-    {DType::None, SK_NONE, "none"}, {DType::F32, SK_F32, "f32"}, {DType::BF16, SK_BF16, "bf16"},
-    {DType::F16, SK_F16, "f16"},    {DType::I8, SK_I8, "i8"},    {DType::I32, SK_I32, "i32"},
+    {DType::None, SK_NONE, "none"}, {DType::F32, SK_F32, "f32"},    {DType::BF16, SK_BF16, "bf16"},
+    {DType::F16, SK_F16, "f16"},    {DType::I8, SK_I8, "i8"},       {DType::I32, SK_I32, "i32"},
     {DType::I64, SK_I64, "i64"},    {DType::Bool, SK_BOOL, "bool"}, {DType::Stored, SK_NONE, "stored"},
 };
 }  // namespace
@@ -48,10 +48,15 @@ Attr default_attr(const Param& param) {
       std::from_chars(text.data(), text.data() + text.size(), x);
       return x;
     }
-    case AttrType::Bool: return text == "true";
-    case AttrType::DType: return dtype_named(text).value_or(DType::None);
-    case AttrType::Str: case AttrType::Choice: return std::string(text);
-    case AttrType::IntList: return std::vector<Dim>{};
+    case AttrType::Bool:
+      return text == "true";
+    case AttrType::DType:
+      return dtype_named(text).value_or(DType::None);
+    case AttrType::Str:
+    case AttrType::Choice:
+      return std::string(text);
+    case AttrType::IntList:
+      return std::vector<Dim>{};
   }
   return {};
 }
@@ -99,11 +104,16 @@ std::string Program::text(const Dim& dim) const {
 
 std::string Program::text(const Type& type) const {
   switch (type.kind) {
-    case Kind::HostInt: return type.dims.size() == 1 ? "int(" + text(type.dims[0]) + ")" : "int(?)";
-    case Kind::HostFloat: return "float";
-    case Kind::HostBool: return "bool";
-    case Kind::HostList: return "list";
-    case Kind::Tensor: break;
+    case Kind::HostInt:
+      return type.dims.size() == 1 ? "int(" + text(type.dims[0]) + ")" : "int(?)";
+    case Kind::HostFloat:
+      return "float";
+    case Kind::HostBool:
+      return "bool";
+    case Kind::HostList:
+      return "list";
+    case Kind::Tensor:
+      break;
   }
   std::string out(name(type.dtype));
   out += '[';

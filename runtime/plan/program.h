@@ -1,8 +1,8 @@
 // program — the Plan's first layer: op records with symbolic shapes, regions, host scalars and places
 //
-// The compiler's IR and the program that eager interprets are one data structure: lowering builds it, passes change
-// it, the interpreter walks it, the scheduler flattens one specialised function of it. Everything is addressed by
-// ids into vectors; a function owns its values, ops and regions.
+// The compiler's IR and the program that eager interprets are one data structure: lowering builds it, passes
+// change it, the interpreter walks it, the scheduler flattens one specialised function of it. Everything is
+// addressed by ids into vectors; a function owns its values, ops and regions.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -28,7 +28,8 @@ inline constexpr uint32_t kNone = 0xffffffffu;
 /// What a value is. Tensors have a dtype and dims; host integers are a Dim (dims[0]).
 enum class Kind : uint8_t { Tensor, HostInt, HostFloat, HostBool, HostList };
 
-/// The dtype of a tensor type. `Stored` stands for a weight's dtype in the checkpoint, known when it is loaded.
+/// The dtype of a tensor type. `Stored` stands for a weight's dtype in the checkpoint, known when it is
+/// loaded.
 enum class DType : uint8_t { None, F32, BF16, F16, I8, I32, I64, Bool, Stored };
 DType dtype_of(sk_dtype t);
 sk_dtype abi_dtype(DType t);  // SK_NONE for Stored and None
@@ -48,14 +49,15 @@ struct Type {
   size_t rank() const { return dims.size(); }
 };
 
-/// An attribute value. IntList and Int hold dims (constants mostly); Choice and Str hold text; DType holds DType.
-/// monostate = "none" (absent, the rule decides); only where that is the table's default.
+/// An attribute value. IntList and Int hold dims (constants mostly); Choice and Str hold text; DType holds
+/// DType. monostate = "none" (absent, the rule decides); only where that is the table's default.
 using Attr = std::variant<std::monostate, Dim, double, bool, std::string, std::vector<Dim>, DType>;
 
 /// What an attribute is when nobody gives it; monostate for "none" and for a required one.
 Attr default_attr(const Param& param);
 
-/// What surrounds an op in the source: super-kernel scope, stream, core limits. A chain from the innermost outwards.
+/// What surrounds an op in the source: super-kernel scope, stream, core limits. A chain from the innermost
+/// outwards.
 struct Context {
   enum class Kind : uint8_t { SuperKernel, NoSuperKernel, Stream, Cores };
   Kind kind = Kind::SuperKernel;
@@ -99,7 +101,8 @@ struct Function {
   std::vector<Type> results;
   RegionId body = 0;
   Loc loc;
-  /// What the call in a script gave for parameters that are no values ("n" -> "3"); a hint for reports, not in the text form.
+  /// What the call in a script gave for parameters that are no values ("n" -> "3"); a hint for reports, not
+  /// in the text form.
   std::vector<std::pair<std::string, std::string>> fixed;
   std::vector<Value> values;
   std::vector<Op> ops;
@@ -119,8 +122,8 @@ struct ConstantData {
   friend bool operator==(const ConstantData&, const ConstantData&) = default;
 };
 
-/// A weight by path ("layers.0.attn.1.q_a.w"). sources[e] are the checkpoint tensors that are concatenated on axis 0;
-/// more than one row, or `stacked`, stacks them on a new axis 0.
+/// A weight by path ("layers.0.attn.1.q_a.w"). sources[e] are the checkpoint tensors that are concatenated on
+/// axis 0; more than one row, or `stacked`, stacks them on a new axis 0.
 struct WeightDecl {
   std::string path;
   Type type;  // constant dims; dtype Stored or the typed one (converted at load)
@@ -160,7 +163,7 @@ struct Program {
   SymbolId symbol(std::string_view name);        // interned
   SymbolId fresh_symbol(std::string_view base);  // a new name: "u7"
   std::string text(const Dim& dim) const;
-  std::string text(const Type& type) const;      // "bf16[T, 64]", "int(T*2)", "float", "list"
+  std::string text(const Type& type) const;  // "bf16[T, 64]", "int(T*2)", "float", "list"
   Function* find(std::string_view name);
   const Function* find(std::string_view name) const;
 };

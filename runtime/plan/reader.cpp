@@ -1,10 +1,10 @@
 #include "runtime/plan/reader.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <charconv>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "runtime/plan/text.h"
 
@@ -17,13 +17,15 @@ bool Reader::wrong(std::string_view what) {
 
 bool Reader::expected(std::string_view what) {
   std::string found = at_end() ? "the end" : fmt::format("`{}`", token_.spelling.substr(0, 40));
-  if (token_.kind == Token::Kind::Unknown && !token_.spelling.empty() && (token_.spelling[0] == '"' || token_.spelling[0] == '`'))
+  if (token_.kind == Token::Kind::Unknown && !token_.spelling.empty() &&
+      (token_.spelling[0] == '"' || token_.spelling[0] == '`'))
     found = "a string that does not end or has an unknown escape";
   return wrong(fmt::format("expected {}, found {}", what, found));
 }
 
 bool Reader::is(std::string_view spelling) const {
-  return ok() && (token_.kind == Token::Kind::Word || token_.kind == Token::Kind::Punct) && token_.spelling == spelling;
+  return ok() && (token_.kind == Token::Kind::Word || token_.kind == Token::Kind::Punct) &&
+         token_.spelling == spelling;
 }
 
 bool Reader::accept(std::string_view spelling) {
@@ -32,7 +34,9 @@ bool Reader::accept(std::string_view spelling) {
   return true;
 }
 
-bool Reader::expect(std::string_view spelling) { return accept(spelling) || expected(fmt::format("`{}`", spelling)); }
+bool Reader::expect(std::string_view spelling) {
+  return accept(spelling) || expected(fmt::format("`{}`", spelling));
+}
 
 std::optional<std::string> Reader::string() {
   if (!ok() || token_.kind != Token::Kind::String) {
@@ -90,7 +94,8 @@ std::optional<int64_t> Reader::integer() {
 
 bool Reader::is_float() const {
   const Token& t = is("-") ? next_ : token_;
-  return ok() && (t.kind == Token::Kind::Float || (t.kind == Token::Kind::Word && (t.spelling == "inf" || t.spelling == "nan")));
+  return ok() && (t.kind == Token::Kind::Float ||
+                  (t.kind == Token::Kind::Word && (t.spelling == "inf" || t.spelling == "nan")));
 }
 
 bool Reader::is_type() const {
@@ -160,7 +165,8 @@ std::optional<Dim> Reader::dim() {
         if (!x) return {};
         product = product * Dim(static_cast<int64_t>(*x));
       } else if (token_.kind == Token::Kind::Symbol || token_.kind == Token::Kind::Word) {
-        const std::string name = token_.kind == Token::Kind::Symbol ? token_.value : std::string(token_.spelling);
+        const std::string name =
+            token_.kind == Token::Kind::Symbol ? token_.value : std::string(token_.spelling);
         const auto it = symbols_.find(name);
         if (it == symbols_.end()) {
           wrong(fmt::format("`{}` is not a symbol of the program", name));
@@ -320,7 +326,9 @@ bool Reader::elements(ConstantData& data) {
     first = false;
     bool good = false;
     switch (data.dtype) {
-      case DType::F32: case DType::BF16: case DType::F16: {
+      case DType::F32:
+      case DType::BF16:
+      case DType::F16: {
         const auto x = real();
         if (!x) return false;
         good = true;
@@ -332,15 +340,23 @@ bool Reader::elements(ConstantData& data) {
           put(data.dtype == DType::BF16 ? from_f32<bf16>(x->f32).bits : from_f32<f16>(x->f32).bits);
         break;
       }
-      case DType::I8: good = ranged(-128, 127, [&](int64_t x) { put(static_cast<int8_t>(x)); }); break;
+      case DType::I8:
+        good = ranged(-128, 127, [&](int64_t x) { put(static_cast<int8_t>(x)); });
+        break;
       case DType::I32:
-        good = ranged(int64_t{-2147483647} - 1, int64_t{2147483647}, [&](int64_t x) { put(static_cast<int32_t>(x)); });
+        good = ranged(int64_t{-2147483647} - 1, int64_t{2147483647},
+                      [&](int64_t x) { put(static_cast<int32_t>(x)); });
         break;
       case DType::I64:
-        good = ranged(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), [&](int64_t x) { put(x); });
+        good = ranged(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(),
+                      [&](int64_t x) { put(x); });
         break;
-      case DType::Bool: good = ranged(0, 255, [&](int64_t x) { put(static_cast<uint8_t>(x)); }); break;
-      case DType::None: case DType::Stored: return wrong("a constant of this dtype is written in hex");
+      case DType::Bool:
+        good = ranged(0, 255, [&](int64_t x) { put(static_cast<uint8_t>(x)); });
+        break;
+      case DType::None:
+      case DType::Stored:
+        return wrong("a constant of this dtype is written in hex");
     }
     if (!good) return false;
   }

@@ -1,7 +1,7 @@
 // reader — what the parsers of programs and schedules share: expecting tokens, numbers, types, places
 //
-// The first thing that does not fit is the error; from then on every question answers "no", so callers only have to
-// stop at the next loop.
+// The first thing that does not fit is the error; from then on every question answers "no", so callers only
+// have to stop at the next loop.
 #pragma once
 #include <optional>
 #include <string>
@@ -36,7 +36,7 @@ class Reader {
   bool accept(std::string_view spelling);
   bool expect(std::string_view spelling);
 
-  std::optional<std::string> string();         // "…"
+  std::optional<std::string> string();  // "…"
   std::optional<std::string> word_or_string();
   std::optional<uint32_t> index();             // a number below 2^32 - 1
   std::optional<uint64_t> unsigned_integer();  // decimal or 0x…

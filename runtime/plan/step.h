@@ -6,11 +6,11 @@ namespace skdsl::plan {
 
 struct Step {
   enum class Kind : uint8_t {
-    Call,         // task
-    Record,       // event
-    Wait,         // event
-    Prefetch,     // task (a prefetch op): recorded only
-    Note,         // task: a construct that is carried and has no numeric effect (tap, mark_static, wait_tensor …)
+    Call,      // task
+    Record,    // event
+    Wait,      // event
+    Prefetch,  // task (a prefetch op): recorded only
+    Note,  // task: a construct that is carried and has no numeric effect (tap, mark_static, wait_tensor …)
     SuperKernel,  // Schedule::superkernels: several tasks in one launch
   };
   Kind kind = Kind::Call;

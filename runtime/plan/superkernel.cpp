@@ -5,7 +5,8 @@
 namespace skdsl::plan {
 
 namespace {
-constexpr std::string_view kTypeNames[] = {"AIV", "AIC", "MIX_AIV_1_0", "MIX_AIC_1_0", "MIX_AIC_1_1", "MIX_AIC_1_2"};
+constexpr std::string_view kTypeNames[] = {"AIV",         "AIC",         "MIX_AIV_1_0",
+                                           "MIX_AIC_1_0", "MIX_AIC_1_1", "MIX_AIC_1_2"};
 }
 
 std::string_view name(KernelType type) { return kTypeNames[static_cast<size_t>(type)]; }
@@ -18,11 +19,18 @@ std::optional<KernelType> find_kernel_type(std::string_view name) {
 
 std::optional<KernelType> kernel_type(Core core) {
   switch (core) {
-    case Core::Aic: return KernelType::Aic;
-    case Core::Aiv: return KernelType::Aiv;
-    case Core::Mix11: return KernelType::MixAic11;
-    case Core::Mix12: return KernelType::MixAic12;
-    case Core::None: case Core::AiCpu: case Core::Host: break;
+    case Core::Aic:
+      return KernelType::Aic;
+    case Core::Aiv:
+      return KernelType::Aiv;
+    case Core::Mix11:
+      return KernelType::MixAic11;
+    case Core::Mix12:
+      return KernelType::MixAic12;
+    case Core::None:
+    case Core::AiCpu:
+    case Core::Host:
+      break;
   }
   return {};
 }
@@ -31,9 +39,12 @@ std::string_view name(Side side) { return side == Side::Aic ? "aic" : "aiv"; }
 
 std::string_view name(SyncScope scope) {
   switch (scope) {
-    case SyncScope::AllAic: return "all_aic";
-    case SyncScope::AllAiv: return "all_aiv";
-    case SyncScope::AllMix: return "all_mix";
+    case SyncScope::AllAic:
+      return "all_aic";
+    case SyncScope::AllAiv:
+      return "all_aiv";
+    case SyncScope::AllMix:
+      return "all_mix";
   }
   return "?";
 }
@@ -50,10 +61,16 @@ const SkStepRow& row(SkStep::Kind kind) {
 
 std::string_view task_ratio(KernelType superkernel_type) {
   switch (superkernel_type) {
-    case KernelType::Aiv: case KernelType::MixAiv10: return "0:1";
-    case KernelType::Aic: case KernelType::MixAic10: return "1:0";
-    case KernelType::MixAic11: return "1:1";
-    case KernelType::MixAic12: return "1:2";
+    case KernelType::Aiv:
+    case KernelType::MixAiv10:
+      return "0:1";
+    case KernelType::Aic:
+    case KernelType::MixAic10:
+      return "1:0";
+    case KernelType::MixAic11:
+      return "1:1";
+    case KernelType::MixAic12:
+      return "1:2";
   }
   return "?";
 }

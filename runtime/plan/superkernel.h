@@ -1,8 +1,9 @@
 // superkernel — several kernels that run as one launch: what they are and the steps of the two sides
 //
-// The cube cores (side aic) and the vector cores (side aiv) of the device each run a list of steps. Counting flags tie
-// them: `sync` and the early-start halves meet all cores of one kind, `signal` / `await` the two kinds of core inside
-// one AI-core group. The words are those of CANN's SuperKernel (graph-autofusion, super_kernel/src/jit).
+// The cube cores (side aic) and the vector cores (side aiv) of the device each run a list of steps. Counting
+// flags tie them: `sync` and the early-start halves meet all cores of one kind, `signal` / `await` the two
+// kinds of core inside one AI-core group. The words are those of CANN's SuperKernel (graph-autofusion,
+// super_kernel/src/jit).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace skdsl::plan {
 
-/// Which cores a kernel is made for: AIC cube, AIV vector; MIX 1:1 and 1:2 one or two vector cores in each group.
+/// Which cores a kernel is made for: AIC cube, AIV vector; MIX 1:1 and 1:2 one or two vector cores in each
+/// group.
 enum class KernelType : uint8_t { Aiv, Aic, MixAiv10, MixAic10, MixAic11, MixAic12 };
 std::string_view name(KernelType type);  // "AIV", "MIX_AIC_1_2", …
 std::optional<KernelType> find_kernel_type(std::string_view name);
@@ -31,9 +33,12 @@ constexpr Side other(Side s) { return s == Side::Aic ? Side::Aiv : Side::Aic; }
 constexpr bool is_cube(KernelType t) { return t == KernelType::Aic || t == KernelType::MixAic10; }
 constexpr bool is_vector(KernelType t) { return t == KernelType::Aiv || t == KernelType::MixAiv10; }
 constexpr bool is_mix(KernelType t) { return !is_cube(t) && !is_vector(t); }
-constexpr bool runs_on(KernelType t, Side s) { return is_mix(t) || (s == Side::Aic ? is_cube(t) : is_vector(t)); }
+constexpr bool runs_on(KernelType t, Side s) {
+  return is_mix(t) || (s == Side::Aic ? is_cube(t) : is_vector(t));
+}
 
-/// Cores that take part: those whose index is below `limit`, counted in groups or in vector cores of the whole device.
+/// Cores that take part: those whose index is below `limit`, counted in groups or in vector cores of the
+/// whole device.
 struct CoreGuard {
   bool vector_core = false;
   uint32_t limit = 0;
@@ -46,8 +51,27 @@ std::string_view name(SyncScope scope);
 constexpr SyncScope scope_of(Side s) { return s == Side::Aic ? SyncScope::AllAic : SyncScope::AllAiv; }
 
 enum class StepField : uint8_t {
-  Of, Units, Guard, Copies, ParamSlot, Feeds, Scope, Via, Direction, Flag, OnlyIf, Config, Event, Enabled, Offset, Bytes, LockSlot, Why,
-  What, Id, Edge,
+  Of,
+  Units,
+  Guard,
+  Copies,
+  ParamSlot,
+  Feeds,
+  Scope,
+  Via,
+  Direction,
+  Flag,
+  OnlyIf,
+  Config,
+  Event,
+  Enabled,
+  Offset,
+  Bytes,
+  LockSlot,
+  Why,
+  What,
+  Id,
+  Edge,
 };
 
 /// One step of a side; which fields count follows from its kind (superkernel_steps.def).
@@ -62,18 +86,19 @@ struct SkStep {
   enum class What : uint8_t { SuperKernel, SubKernel, Notify, Wait };
 
   Kind kind = Kind::PipeBarrier;
-  uint32_t of = 0;      // index into SuperKernel::kernels
-  uint32_t units = 0;   // of 2 KiB
+  uint32_t of = 0;     // index into SuperKernel::kernels
+  uint32_t units = 0;  // of 2 KiB
   CoreGuard guard;
   uint32_t copies = 1;
-  uint32_t slot = 0;    // parameter of the super kernel: first of the kernel's, of an event or of a lock
-  bool feeds = false;   // idle cores join the kernel's SyncAll until its end is published
+  uint32_t slot = 0;   // parameter of the super kernel: first of the kernel's, of an event or of a lock
+  bool feeds = false;  // idle cores join the kernel's SyncAll until its end is published
   SyncScope scope = SyncScope::AllMix;
-  bool via_sync_all = false;           // the barrier is SyncAll<true>, not the bare flag
-  bool drains_stores = false;          // cube cores: the store pipe is drained first, not the result pipe
-  bool to_vector = false;              // Signal, Await: c2v, else v2c
-  std::optional<CoreGuard> idle_only;  // OnlyIf: cores at or above the limit; the kernel does it on the others itself
-  uint32_t config = 0;                 // kind of the kernel before << 2 | kind of this one; aic 0, aiv 1, mix 2
+  bool via_sync_all = false;   // the barrier is SyncAll<true>, not the bare flag
+  bool drains_stores = false;  // cube cores: the store pipe is drained first, not the result pipe
+  bool to_vector = false;      // Signal, Await: c2v, else v2c
+  std::optional<CoreGuard>
+      idle_only;        // OnlyIf: cores at or above the limit; the kernel does it on the others itself
+  uint32_t config = 0;  // kind of the kernel before << 2 | kind of this one; aic 0, aiv 1, mix 2
   uint32_t event = 0;
   bool enabled = false;
   uint32_t offset = 0;  // bytes from the start of the feed workspace
@@ -94,12 +119,12 @@ const SkStepRow& row(SkStep::Kind kind);
 
 /// A kernel inside a super kernel.
 struct SkKernel {
-  uint32_t task = 0;       // Schedule::tasks; the number of a record in a conformance case
+  uint32_t task = 0;  // Schedule::tasks; the number of a record in a conformance case
   KernelType type = KernelType::Aiv;
   uint32_t block_dim = 0;
-  uint32_t stream = 0;     // Schedule::streams
-  bool dynamic = false;    // tiling sink
-  bool sync_all = false;   // has a SyncAll over its cores
+  uint32_t stream = 0;    // Schedule::streams
+  bool dynamic = false;   // tiling sink
+  bool sync_all = false;  // has a SyncAll over its cores
   std::vector<uint32_t> send_events, recv_events;
   friend bool operator==(const SkKernel&, const SkKernel&) = default;
 };
@@ -115,8 +140,9 @@ struct SuperKernel {
   uint64_t feed_workspace_bytes = 0;
   std::vector<SkKernel> kernels;
   std::array<std::vector<SkStep>, 2> steps;  // by Side
-  std::vector<std::string> notes;  // where it is not what the original compiler would make, and why
-  std::vector<Step> body;  // what the launch stands for, in order: its kernels, and the views, notes, prefetches and events between them
+  std::vector<std::string> notes;            // where it is not what the original compiler would make, and why
+  std::vector<Step> body;  // what the launch stands for, in order: its kernels, and the views, notes,
+                           // prefetches and events between them
 
   const std::vector<SkStep>& of(Side s) const { return steps[static_cast<size_t>(s)]; }
   std::vector<SkStep>& of(Side s) { return steps[static_cast<size_t>(s)]; }
@@ -126,30 +152,33 @@ struct SuperKernel {
 /// "0:1", "1:0", "1:1", "1:2".
 std::string_view task_ratio(KernelType superkernel_type);
 
-/// A dependency between kernels of a super kernel: `before` must be done on all its cores when `after` starts.
+/// A dependency between kernels of a super kernel: `before` must be done on all its cores when `after`
+/// starts.
 struct SkDependency {
   uint32_t before = 0, after = 0;
   friend bool operator==(const SkDependency&, const SkDependency&) = default;
 };
-/// What kernels owe each other: neighbours in the list (serial) or in a stream (two-stream), and every event from an
-/// earlier kernel to a later one.
+/// What kernels owe each other: neighbours in the list (serial) or in a stream (two-stream), and every event
+/// from an earlier kernel to a later one.
 std::vector<SkDependency> dependencies(const SuperKernel& k);
 
 /// What one run of the two sides shows, each flag followed to its end.
 struct SkAnalysis {
-  bool ends = true;                // no side waits for ever
-  bool flags_balanced = true;      // as many signals as awaits in each direction
-  bool all_mix_matches = true;     // both sides meet at the same number of all_mix barriers
-  bool every_kernel_called = true; // on each of its sides, once
+  bool ends = true;                 // no side waits for ever
+  bool flags_balanced = true;       // as many signals as awaits in each direction
+  bool all_mix_matches = true;      // both sides meet at the same number of all_mix barriers
+  bool every_kernel_called = true;  // on each of its sides, once
   bool feed_end_published = true;
   std::vector<SkDependency> unenforced;
   std::vector<std::pair<uint32_t, uint32_t>> waits_not_emitted;  // kernel, event
 };
 SkAnalysis analyse(const SuperKernel& k);
 
-/// The events of kernel `k` that are not settled inside: sent to, or received from, somewhere else or backwards.
+/// The events of kernel `k` that are not settled inside: sent to, or received from, somewhere else or
+/// backwards.
 struct SkEvents {
-  std::vector<std::pair<uint32_t, uint32_t>> notify, wait;  // event, slot relative to the kernel's first event slot
+  std::vector<std::pair<uint32_t, uint32_t>> notify,
+      wait;  // event, slot relative to the kernel's first event slot
 };
 SkEvents external_events(const SuperKernel& superkernel, size_t k);
 

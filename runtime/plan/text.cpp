@@ -1,10 +1,10 @@
 #include "runtime/plan/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
-#include <fmt/format.h>
 
 namespace skdsl::plan::text {
 
@@ -30,34 +30,53 @@ std::string float_text(F x, uint64_t bits) {
 
 std::string element(DType dtype, const uint8_t* at) {
   switch (dtype) {
-    case DType::F32: return float_text(load<float>(at), load<uint32_t>(at));
-    case DType::BF16: return float_text(to_f32(load<bf16>(at)), load<uint16_t>(at));
-    case DType::F16: return float_text(to_f32(load<f16>(at)), load<uint16_t>(at));
-    case DType::I8: return std::to_string(load<int8_t>(at));
-    case DType::I32: return std::to_string(load<int32_t>(at));
-    case DType::I64: return std::to_string(load<int64_t>(at));
-    case DType::Bool: return std::to_string(*at);
-    case DType::None: case DType::Stored: break;
+    case DType::F32:
+      return float_text(load<float>(at), load<uint32_t>(at));
+    case DType::BF16:
+      return float_text(to_f32(load<bf16>(at)), load<uint16_t>(at));
+    case DType::F16:
+      return float_text(to_f32(load<f16>(at)), load<uint16_t>(at));
+    case DType::I8:
+      return std::to_string(load<int8_t>(at));
+    case DType::I32:
+      return std::to_string(load<int32_t>(at));
+    case DType::I64:
+      return std::to_string(load<int64_t>(at));
+    case DType::Bool:
+      return std::to_string(*at);
+    case DType::None:
+    case DType::Stored:
+      break;
   }
   return "?";
 }
 }  // namespace
 
 bool is_identifier(std::string_view s) {
-  if (s.empty() || std::find(std::begin(kReserved), std::end(kReserved), s) != std::end(kReserved)) return false;
+  if (s.empty() || std::find(std::begin(kReserved), std::end(kReserved), s) != std::end(kReserved))
+    return false;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (!letter(s[0])) return false;
-  return std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.'; });
+  return std::all_of(s.begin(), s.end(),
+                     [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '.'; });
 }
 
 std::string quoted(std::string_view s, char quote) {
   std::string out(1, quote);
   for (const char c : s) {
     switch (c) {
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
-      case '\\': out += "\\\\"; break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
       default:
         if (c == quote) {
           out += '\\';
@@ -114,11 +133,16 @@ std::string of(const Program& program, const Dim& dim) {
 
 std::string of(const Program& program, const Type& type) {
   switch (type.kind) {
-    case Kind::HostInt: return "int(" + (type.dims.size() == 1 ? of(program, type.dims[0]) : "?") + ")";
-    case Kind::HostFloat: return "float";
-    case Kind::HostBool: return "bool";
-    case Kind::HostList: return "list";
-    case Kind::Tensor: break;
+    case Kind::HostInt:
+      return "int(" + (type.dims.size() == 1 ? of(program, type.dims[0]) : "?") + ")";
+    case Kind::HostFloat:
+      return "float";
+    case Kind::HostBool:
+      return "bool";
+    case Kind::HostList:
+      return "list";
+    case Kind::Tensor:
+      break;
   }
   std::string out(plan::name(type.dtype));
   out += '[';
@@ -153,7 +177,9 @@ std::string of(const ConstantData& data) {
   return out + "\"";
 }
 
-std::string of(const Loc& loc) { return fmt::format("loc({}:{}:{}+{})", loc.file, loc.line, loc.column, loc.length); }
+std::string of(const Loc& loc) {
+  return fmt::format("loc({}:{}:{}+{})", loc.file, loc.line, loc.column, loc.length);
+}
 
 std::optional<uint64_t> byte_size(DType dtype, const std::vector<int64_t>& shape) {
   int64_t n = dtype_bytes(abi_dtype(dtype));

@@ -7,7 +7,8 @@
 
 namespace skdsl::plan::text {
 
-/// Letters, digits, `_` and `.`, not starting with a digit or dot, and no word that the text form uses for values.
+/// Letters, digits, `_` and `.`, not starting with a digit or dot, and no word that the text form uses for
+/// values.
 bool is_identifier(std::string_view s);
 /// "…" with \" \\ \n \t \r \xNN; bytes of UTF-8 stay.
 std::string quoted(std::string_view s, char quote = '"');
@@ -31,7 +32,8 @@ std::string of(const Program& program, const Type& type);
 std::string of(const ConstantData& data);
 std::string of(const Loc& loc);  // "loc(1:2:3+4)"
 
-/// Elements of a shape times the bytes of the dtype; nothing when a dim is negative or the product does not fit.
+/// Elements of a shape times the bytes of the dtype; nothing when a dim is negative or the product does not
+/// fit.
 std::optional<uint64_t> byte_size(DType dtype, const std::vector<int64_t>& shape);
 
 }  // namespace skdsl::plan::text

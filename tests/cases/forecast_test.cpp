@@ -12,7 +12,8 @@ namespace {
 
 // A decode that reads its lengths as a tensor, or as a host list (which npugraph_ex alone has).
 std::string model(bool host_list, bool gears, int64_t scale) {
-  std::string body = host_list ? "    y = h * step.kv_len_list[0]\n" : "    y = h * " + std::to_string(scale) + "\n";
+  std::string body =
+      host_list ? "    y = h * step.kv_len_list[0]\n" : "    y = h * " + std::to_string(scale) + "\n";
   if (gears) body = "    gears [2, 4, 8]\n" + body;
   return R"(import "std/base.sk"
 model M {
@@ -23,7 +24,8 @@ model M {
   }
   decode(ids: i32[T], step: Step) -> f32[T, 16] {
     h = embed(ids)
-)" + body + R"(    return head(y)
+)" + body +
+         R"(    return head(y)
   }
 }
 )";
@@ -51,11 +53,25 @@ TEST(Forecast, EqualsTheCountOfTheRun) {
     const std::string mode = modes[random.below(4)];
     const bool list = mode == "npugraph_ex" && random.chance(50);
     const std::string file = folder / ("m" + std::to_string(seed) + ".sk");
-    std::ofstream(file) << model(list, mode == "npugraph_ex" && !list && random.chance(50), 1 + static_cast<int64_t>(random.below(5)));
-    std::vector<std::string> args{file, "--mode", mode, "--weights", "synthetic:" + std::to_string(seed), "--set", "dtype=float32", "--max-seq-len", "64", "--block-size", "4",
-                                  "--max-new-tokens", std::to_string(1 + random.below(14))};
-    if (mode == "npugraph_ex" && random.chance(50)) args.insert(args.end(), {"--set", "npugraph_ex.dynamic=false"});
-    if (mode == "npugraph_ex" && random.chance(20)) args.insert(args.end(), {"--set", "npugraph_ex.recompile_limit=3"});
+    std::ofstream(file) << model(list, mode == "npugraph_ex" && !list && random.chance(50),
+                                 1 + static_cast<int64_t>(random.below(5)));
+    std::vector<std::string> args{file,
+                                  "--mode",
+                                  mode,
+                                  "--weights",
+                                  "synthetic:" + std::to_string(seed),
+                                  "--set",
+                                  "dtype=float32",
+                                  "--max-seq-len",
+                                  "64",
+                                  "--block-size",
+                                  "4",
+                                  "--max-new-tokens",
+                                  std::to_string(1 + random.below(14))};
+    if (mode == "npugraph_ex" && random.chance(50))
+      args.insert(args.end(), {"--set", "npugraph_ex.dynamic=false"});
+    if (mode == "npugraph_ex" && random.chance(20))
+      args.insert(args.end(), {"--set", "npugraph_ex.recompile_limit=3"});
     for (size_t n = 1 + random.below(4); n > 0; --n) {
       std::string ids = std::to_string(random.below(16));
       for (size_t k = random.below(4); k > 0; --k) ids += "," + std::to_string(random.below(16));

@@ -1,5 +1,5 @@
-// Field cases of fused kernels that must not come back: rows that depend on which core runs them, batches beyond what
-// a fused kernel was sized for, batches other than one, and dumps that fusion switches off.
+// Field cases of fused kernels that must not come back: rows that depend on which core runs them, batches
+// beyond what a fused kernel was sized for, batches other than one, and dumps that fusion switches off.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,7 +21,8 @@ LogitsRun adder(const std::string& mode, size_t requests, int threads) {
   r.new_tokens = 4;
   for (size_t i = 0; i < requests; ++i) {
     std::vector<int64_t> prompt;
-    for (size_t k = 0; k < 1 + (i * 7) % 5; ++k) prompt.push_back(static_cast<int64_t>(1 + (i * 5 + k * 3) % 11));
+    for (size_t k = 0; k < 1 + (i * 7) % 5; ++k)
+      prompt.push_back(static_cast<int64_t>(1 + (i * 5 + k * 3) % 11));
     r.prompts.push_back(prompt);
   }
   return r;
@@ -31,7 +32,9 @@ LogitsRun adder(const std::string& mode, size_t requests, int threads) {
 TEST(SuperKernelCases, EveryBatchGivesTheRowsThatEachRequestGivesAlone) {
   for (const size_t batch : {1u, 2u, 3u, 5u, 8u, 9u, 16u, 17u}) {
     const Json eager = parsed(logits_text(adder("eager", batch, 1)));
-    for (const int threads : {1, 2, 5}) EXPECT_EQ(parsed(logits_text(adder("ge_graph", batch, threads))), eager) << batch << " requests, " << threads << " threads";
+    for (const int threads : {1, 2, 5})
+      EXPECT_EQ(parsed(logits_text(adder("ge_graph", batch, threads))), eager)
+          << batch << " requests, " << threads << " threads";
   }
 }
 
@@ -59,7 +62,9 @@ print(m.decode(random_normal([2, 8], seed = 1), st))
   std::map<std::string, std::map<std::string, std::string>> seen;
   std::string printed;
   for (const auto& [mode, more] : std::vector<std::pair<std::string, std::vector<std::string>>>{
-           {"eager", {"--mode", "eager"}}, {"fused", {"--mode", "ge_graph"}}, {"unfused", {"--mode", "ge_graph", "--superkernel", "off"}}}) {
+           {"eager", {"--mode", "eager"}},
+           {"fused", {"--mode", "ge_graph"}},
+           {"unfused", {"--mode", "ge_graph", "--superkernel", "off"}}}) {
     const fs::path to = folder / mode;
     std::vector<std::string> args{"run", program.string(), "--set", "batch_size=2", "--dump", to.string()};
     args.insert(args.end(), more.begin(), more.end());

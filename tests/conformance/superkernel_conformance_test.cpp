@@ -1,7 +1,8 @@
-// Recorded super-kernel schedules of an independent implementation (superkernel_cases.json), through `explain --case`.
+// Recorded super-kernel schedules of an independent implementation (superkernel_cases.json), through `explain
+// --case`.
 //
-// A record gives the exact steps. One whose `properties` mark a defect of the original must satisfy the property
-// instead; one with `expect_error` must be refused.
+// A record gives the exact steps. One whose `properties` mark a defect of the original must satisfy the
+// property instead; one with `expect_error` must be refused.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,9 +22,10 @@ namespace fs = std::filesystem;
 
 const fs::path kRecords = fs::path(SKDSL_SOURCE_DIR) / "tests" / "conformance" / "superkernel_cases.json";
 
-// Records that carry a defect which another record of the same shape marks: a barrier over both kinds of cores in a
-// super kernel with vector cores only (`dyn_first_aiv`). They are held to that property too.
-constexpr std::string_view kUnmarkedDefects[] = {"dcci_dynamic_before", "dcci_dynamic_after", "dcci_dynamic_none"};
+// Records that carry a defect which another record of the same shape marks: a barrier over both kinds of
+// cores in a super kernel with vector cores only (`dyn_first_aiv`). They are held to that property too.
+constexpr std::string_view kUnmarkedDefects[] = {"dcci_dynamic_before", "dcci_dynamic_after",
+                                                 "dcci_dynamic_none"};
 
 const Json& records() {
   static const Json all = [] {
@@ -64,9 +66,11 @@ std::string difference(const Json& want, const Json& got) {
     };
     const auto &a = steps(want), &b = steps(got);
     for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-      const std::string x = i < a.size() ? to_json(a[i]) : "(nothing)", y = i < b.size() ? to_json(b[i]) : "(nothing)";
+      const std::string x = i < a.size() ? to_json(a[i]) : "(nothing)",
+                        y = i < b.size() ? to_json(b[i]) : "(nothing)";
       if (x == y) continue;
-      out += "  " + std::string(side) + " step " + std::to_string(i) + "\n    want " + x + "\n    got  " + y + "\n";
+      out += "  " + std::string(side) + " step " + std::to_string(i) + "\n    want " + x + "\n    got  " + y +
+             "\n";
       break;
     }
   }
@@ -99,23 +103,31 @@ TEST(SuperKernelConformance, EveryRecord) {
     }
     ASSERT_EQ(have.find("error"), nullptr) << to_json(have);
     const Json& properties = *want.find("properties");
-    bool defect = std::find(std::begin(kUnmarkedDefects), std::end(kUnmarkedDefects), name) != std::end(kUnmarkedDefects);
+    bool defect = std::find(std::begin(kUnmarkedDefects), std::end(kUnmarkedDefects), name) !=
+                  std::end(kUnmarkedDefects);
     for (const auto& [key, value] : properties.as_object()) {
       defect |= defective(value);
       const Json& mine = *have.find("properties")->find(key);
-      if (defective(value)) EXPECT_FALSE(defective(mine)) << key << " is still " << to_json(mine);
-      else EXPECT_EQ(mine, value) << key;
+      if (defective(value))
+        EXPECT_FALSE(defective(mine)) << key << " is still " << to_json(mine);
+      else
+        EXPECT_EQ(mine, value) << key;
     }
-    for (const auto& [key, value] : have.find("properties")->as_object()) EXPECT_FALSE(defective(value)) << key;
+    for (const auto& [key, value] : have.find("properties")->as_object())
+      EXPECT_FALSE(defective(value)) << key;
     if (defect) {
       ++mended;
       continue;
     }
     ++exact;
-    EXPECT_EQ(*have.find("superkernel"), *want.find("superkernel")) << to_json(*want.find("superkernel")) << "\n" << to_json(*have.find("superkernel"));
+    EXPECT_EQ(*have.find("superkernel"), *want.find("superkernel"))
+        << to_json(*want.find("superkernel")) << "\n"
+        << to_json(*have.find("superkernel"));
     EXPECT_EQ(difference(*want.find("schedule"), *have.find("schedule")), "");
     if (const Json* mode = want.find("mode")) EXPECT_EQ(*have.find("mode"), *mode);
-    if (const Json* warnings = want.find("warnings_logged"); warnings && warnings->is_int() && warnings->as_int() > 0) EXPECT_NE(have.find("warnings"), nullptr);
+    if (const Json* warnings = want.find("warnings_logged");
+        warnings && warnings->is_int() && warnings->as_int() > 0)
+      EXPECT_NE(have.find("warnings"), nullptr);
   }
   EXPECT_EQ(exact, 150u);
   EXPECT_EQ(mended, 14u);
@@ -133,9 +145,12 @@ TEST(SuperKernelConformance, MalformedRecordsAreNamed) {
   EXPECT_NE(message("[1]").find("record 0: a record is an integer"), std::string::npos);
   EXPECT_NE(message("{}").find("`sub_kernels` is missing"), std::string::npos);
   EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIX"}]})").find("`type` is `AIX`"), std::string::npos);
-  EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIC","block_dim":-1}]})").find("`block_dim`"), std::string::npos);
-  EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIC","block_dim":0}]})").find("at least 1 block"), std::string::npos);
-  EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIC","send_events":7}]})").find("a list of event numbers"), std::string::npos);
+  EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIC","block_dim":-1}]})").find("`block_dim`"),
+            std::string::npos);
+  EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIC","block_dim":0}]})").find("at least 1 block"),
+            std::string::npos);
+  EXPECT_NE(message(R"({"sub_kernels":[{"type":"AIC","send_events":7}]})").find("a list of event numbers"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
-// explicit_events — gives a recording the events that ge_graph would make, as a program for npugraph_ex must write them
+// explicit_events — gives a recording the events that ge_graph would make, as a program for npugraph_ex must
+// write them
 #pragma once
 #include <vector>
 
 #include "compiler/schedule/build.h"
 
-
 namespace skdsl::testing {
 
-/// The recording with an event wherever data flows between streams; `added` are the places of the new waits in `items`.
-/// Nothing when the program's own events are wrong.
+/// The recording with an event wherever data flows between streams; `added` are the places of the new waits
+/// in `items`. Nothing when the program's own events are wrong.
 inline std::optional<plan::Recording> with_events(const plan::Program& program, plan::Recording recording,
                                                   std::vector<size_t>* added = nullptr) {
   source::Sources sources;
@@ -16,7 +16,8 @@ inline std::optional<plan::Recording> with_events(const plan::Program& program, 
   const size_t own = recording.graph.events.size();
   const plan::Function& function = *program.find(recording.graph.function);
   schedule::Build b{program, program, function, diags, recording.graph, false, {}, recording.root};
-  for (const plan::RecordedItem& item : recording.items) b.items.push_back({item.kind, item.index, item.stream, item.loc});
+  for (const plan::RecordedItem& item : recording.items)
+    b.items.push_back({item.kind, item.index, item.stream, item.loc});
   if (!schedule::order(b)) return {};
   recording.graph.events = b.out.events;
   recording.items.clear();

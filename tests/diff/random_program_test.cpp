@@ -1,5 +1,5 @@
-// Random programs run before the passes, after each pass, and as static graphs: always the same bits, in results,
-// states and printed text.
+// Random programs run before the passes, after each pass, and as static graphs: always the same bits, in
+// results, states and printed text.
 #include <gtest/gtest.h>
 
 #include "tests/diff/explicit_events.h"
@@ -53,7 +53,10 @@ TEST(RandomPrograms, GraphsKeepTheBits) {
     if (!schedule) continue;  // a stored weight that is moved around; tests/unit/passes looks at the refusals
     const Outcome now = World(p, seed, rows).replay(p, *schedule);
     ASSERT_EQ(now.error, "") << print(*schedule, p);
-    for (size_t i = 0; i < now.results.size(); ++i) ASSERT_EQ(now.results[i], expected.results[i]) << "result " << i << "\n" << print(p) << "\n" << print(*schedule, p);
+    for (size_t i = 0; i < now.results.size(); ++i)
+      ASSERT_EQ(now.results[i], expected.results[i]) << "result " << i << "\n"
+                                                     << print(p) << "\n"
+                                                     << print(*schedule, p);
     ASSERT_TRUE(now == expected) << print(p) << "\n" << print(*schedule, p);
     ++ran;
   }
@@ -72,7 +75,8 @@ TEST(RandomPrograms, CapturesKeepTheBits) {
     diag::Engine diags(sources);
     // Before and after the passes: the recorder sees what is run, not what it was made of.
     if (seed % 2 == 0) ASSERT_TRUE(passes::run(p, {}, diags));
-    const plan::RecordingHook hook = [&](const Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+    const plan::RecordingHook hook = [&](const Program& program,
+                                         plan::Recording recording) -> Expected<plan::Schedule> {
       std::vector<size_t> waits;
       auto events = testing::with_events(program, recording, &waits);
       if (!events) return fail("its own events are wrong");

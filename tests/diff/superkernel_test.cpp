@@ -1,6 +1,6 @@
-// Random programs under random scopes: merged, split, renamed, nested, moved to streams, given options. A super kernel
-// never changes one bit of what the interpreter gives, on one worker or two or three, in the plan
-// executor or as machine code, observed or not.
+// Random programs under random scopes: merged, split, renamed, nested, moved to streams, given options. A
+// super kernel never changes one bit of what the interpreter gives, on one worker or two or three, in the
+// plan executor or as machine code, observed or not.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,9 +26,20 @@ using testing::World;
 
 std::vector<std::pair<std::string, std::string>> random_options(Random& random) {
   static constexpr std::pair<const char*, const char*> kOptions[] = {
-      {"early-start", "0"}, {"early-start", "1"}, {"early-start", "2"}, {"feed-sync-all", "1"}, {"debug-sync-all", "1"}, {"debug-dcci-all", "1"},
-      {"profiling", "1"}, {"preload-code", "none"}, {"preload-code", "max"}, {"split-mode", "1"}, {"split-mode", "7"}, {"func-align", "0"},
-      {"dcci-before-kernel-start", "add,linear"}, {"strict-scope-check", "bypass"}};
+      {"early-start", "0"},
+      {"early-start", "1"},
+      {"early-start", "2"},
+      {"feed-sync-all", "1"},
+      {"debug-sync-all", "1"},
+      {"debug-dcci-all", "1"},
+      {"profiling", "1"},
+      {"preload-code", "none"},
+      {"preload-code", "max"},
+      {"split-mode", "1"},
+      {"split-mode", "7"},
+      {"func-align", "0"},
+      {"dcci-before-kernel-start", "add,linear"},
+      {"strict-scope-check", "bypass"}};
   std::map<std::string, std::string> out;
   if (random.chance(75)) out["stream-fusion"] = "1";
   if (random.chance(60)) out["feed-sync-all"] = "1";
@@ -39,9 +50,10 @@ std::vector<std::pair<std::string, std::string>> random_options(Random& random) 
   return {out.begin(), out.end()};
 }
 
-// Steps without which something could go wrong, one after the other taken out: the verifier must see each that matters.
-// One that others make up for may go, and then the bits stay.
-void damage(const Program& p, const plan::Schedule& good, uint64_t seed, int64_t rows, const Outcome& expected, size_t& found, size_t& harmless) {
+// Steps without which something could go wrong, one after the other taken out: the verifier must see each
+// that matters. One that others make up for may go, and then the bits stay.
+void damage(const Program& p, const plan::Schedule& good, uint64_t seed, int64_t rows,
+            const Outcome& expected, size_t& found, size_t& harmless) {
   Random random(seed);
   for (size_t k = 0; k < good.superkernels.size(); ++k)
     for (const plan::Side side : plan::kSides) {
@@ -57,7 +69,8 @@ void damage(const Program& p, const plan::Schedule& good, uint64_t seed, int64_t
       }
       ASSERT_NE(kind, plan::SkStep::Kind::Call) << print(bad, p);
       ++harmless;
-      ASSERT_TRUE(World(p, seed, rows, 3).replay(p, bad, {.poison = true, .spread = true}) == expected) << print(bad, p);
+      ASSERT_TRUE(World(p, seed, rows, 3).replay(p, bad, {.poison = true, .spread = true}) == expected)
+          << print(bad, p);
     }
 }
 
@@ -73,7 +86,8 @@ void check_orders(const plan::Schedule& s, Random& random, size_t& checked) {
     for (int bits = 0; bits < 8; ++bits) {
       exec::NativeOptions o;
       o.narrow_sync = bits & 1, o.early_start = bits & 2, o.preload = bits & 4;
-      for (const uint32_t lanes : {2u, 3u}) ASSERT_EQ(testing::order_error(exec::native_function(sk, kernels, o, false), sk, lanes), "") << bits;
+      for (const uint32_t lanes : {2u, 3u})
+        ASSERT_EQ(testing::order_error(exec::native_function(sk, kernels, o, false), sk, lanes), "") << bits;
       ++checked;
     }
   }
@@ -88,9 +102,16 @@ void place_scopes(Program& p, Random& random) {
     Context c;
     c.parent = parent;
     switch (random.below(9)) {
-      case 0: c.kind = Context::Kind::NoSuperKernel; break;
-      case 1: case 2: c.kind = Context::Kind::Stream, c.name = random.chance(80) ? "s0" : "s1"; break;
-      case 3: c.kind = Context::Kind::Cores, c.options = {{"aic", "8"}, {"aiv", "16"}}; break;
+      case 0:
+        c.kind = Context::Kind::NoSuperKernel;
+        break;
+      case 1:
+      case 2:
+        c.kind = Context::Kind::Stream, c.name = random.chance(80) ? "s0" : "s1";
+        break;
+      case 3:
+        c.kind = Context::Kind::Cores, c.options = {{"aic", "8"}, {"aiv", "16"}};
+        break;
       default:
         c.kind = Context::Kind::SuperKernel;
         c.name = std::string(1, static_cast<char>('a' + random.below(3)));
@@ -110,7 +131,8 @@ void place_scopes(Program& p, Random& random) {
 }
 
 // A fault and an interrupt end a run as they end the plan executor's, and the next run is whole again.
-void stop_early(const Program& p, const plan::Schedule& s, uint64_t seed, int64_t rows, jit::Compiler& jit, size_t& faults, size_t& interrupts) {
+void stop_early(const Program& p, const plan::Schedule& s, uint64_t seed, int64_t rows, jit::Compiler& jit,
+                size_t& faults, size_t& interrupts) {
   if (seed % 4 != 0) return;
   const uint32_t workers = seed % 8 == 0 ? 1 : seed % 16 == 4 ? 2 : 3;
   const exec::GraphOptions plain{.poison = true, .spread = workers > 1};
@@ -121,8 +143,10 @@ void stop_early(const Program& p, const plan::Schedule& s, uint64_t seed, int64_
   const Outcome want = a.replay(p, s, plain), have = b.replay(p, s, native);
   ASSERT_EQ(have.error, want.error) << print(s, p);
   // States are as they were left at the end of the launch with the fault.
-  if (want.error.empty()) ASSERT_TRUE(have == want);
-  else ASSERT_TRUE(have.state == want.state) << want.error << "\n" << print(s, p);
+  if (want.error.empty())
+    ASSERT_TRUE(have == want);
+  else
+    ASSERT_TRUE(have.state == want.state) << want.error << "\n" << print(s, p);
   faults += !want.error.empty();
   // Launch by launch on one worker.
   exec::GraphOptions watched = plain;
@@ -134,7 +158,8 @@ void stop_early(const Program& p, const plan::Schedule& s, uint64_t seed, int64_
     std::atomic<bool> stop{false};
     o.interrupt = &stop;
     World c(p, seed, rows, workers);
-    std::thread other([&] { std::this_thread::sleep_for(std::chrono::microseconds(seed % 50)), stop = true; });
+    std::thread other(
+        [&] { std::this_thread::sleep_for(std::chrono::microseconds(seed % 50)), stop = true; });
     const Outcome cut = c.replay(p, s, o);
     other.join();
     ASSERT_TRUE(cut.error.empty() || cut.error == "interrupted") << cut.error;
@@ -146,12 +171,14 @@ TEST(SuperKernels, NeverChangeABit) {
   size_t ran = 0, fused = 0, pieces = 0, two_stream = 0, refused = 0, found = 0, harmless = 0;
   jit::Compiler jit;
   size_t orders = 0, faults = 0, interrupts = 0;
-  const size_t rounds = testing::repeats(400, 12000);  // 399: a view in the middle whose bytes a later kernel takes
+  const size_t rounds =
+      testing::repeats(400, 12000);  // 399: a view in the middle whose bytes a later kernel takes
   for (uint64_t seed = 1; seed <= rounds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 7919);
     const auto rows = static_cast<int64_t>(1 + seed % 4);
-    Program p = testing::random_program(seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = 0, .explicit_events = false});
+    Program p = testing::random_program(
+        seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = 0, .explicit_events = false});
     place_scopes(p, random);
     const Outcome expected = World(p, seed, rows).interpret(p);
     if (!expected.error.empty()) continue;
@@ -165,7 +192,8 @@ TEST(SuperKernels, NeverChangeABit) {
     if (!schedule) {
       // Too many streams, or two without stream-fusion, or an unfed SyncAll: always said.
       ASSERT_TRUE(diags.has_errors());
-      for (const auto& d : diags.all()) ASSERT_NE(d.id, diag::Id::InternalVerify) << d.message << "\n" << print(p);
+      for (const auto& d : diags.all())
+        ASSERT_NE(d.id, diag::Id::InternalVerify) << d.message << "\n" << print(p);
       ++refused;
       continue;
     }
@@ -173,11 +201,14 @@ TEST(SuperKernels, NeverChangeABit) {
     ASSERT_TRUE(read) << read.error().message;
     ASSERT_TRUE(plan::equal(read->schedules[0], *schedule));
     for (const uint32_t workers : {1u, seed % 2 == 0 ? 2u : 3u}) {
-      const Outcome now = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1});
+      const Outcome now =
+          World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1});
       ASSERT_EQ(now.error, "") << print(*schedule, p);
       ASSERT_TRUE(now == expected) << workers << " workers\n" << print(*schedule, p);
       exec::GraphExecutor executor;
-      const Outcome native = World(p, seed, rows, workers).replay(p, *schedule, {.poison = true, .spread = workers > 1, .native = &jit}, &executor);
+      const Outcome native =
+          World(p, seed, rows, workers)
+              .replay(p, *schedule, {.poison = true, .spread = workers > 1, .native = &jit}, &executor);
       ASSERT_EQ(native.error, "") << print(*schedule, p);
       ASSERT_TRUE(executor.native || schedule->tasks.empty()) << executor.why_not;
       ASSERT_TRUE(native == expected) << "machine code, " << workers << " workers\n" << print(*schedule, p);
@@ -199,11 +230,16 @@ TEST(SuperKernels, NeverChangeABit) {
     for (const auto& k : schedule->superkernels) two_stream += k.two_stream;
     ++ran;
   }
-  std::printf("machine code: %zu orders checked, %zu runs ended by a fault as the plan executor's, %zu by an interrupt\n", orders, faults, interrupts);
+  std::printf(
+      "machine code: %zu orders checked, %zu runs ended by a fault as the plan executor's, %zu by an "
+      "interrupt\n",
+      orders, faults, interrupts);
   EXPECT_GT(orders, rounds);
   EXPECT_GT(faults, 0u);
-  std::printf("super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu two-stream) with %zu ops, %zu refused; of the steps taken out %zu were missed and %zu were not needed\n", rounds, ran, pieces,
-              two_stream, fused, refused, found, harmless);
+  std::printf(
+      "super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu two-stream) with %zu ops, %zu refused; "
+      "of the steps taken out %zu were missed and %zu were not needed\n",
+      rounds, ran, pieces, two_stream, fused, refused, found, harmless);
   EXPECT_GT(ran, rounds / 5);
   EXPECT_GT(pieces, ran);
   EXPECT_GT(two_stream, ran / 20);
@@ -212,9 +248,11 @@ TEST(SuperKernels, NeverChangeABit) {
 superkernel::CaptureOptions random_capture_options(Random& random) {
   using superkernel::CaptureOption;
   static constexpr std::pair<CaptureOption, uint32_t> kOptions[] = {
-      {CaptureOption::PreloadCode, 2}, {CaptureOption::PreloadCode, 0}, {CaptureOption::SplitMode, 1}, {CaptureOption::EarlyStart, 1},
-      {CaptureOption::AutoOpParallel, 1}, {CaptureOption::ConstantCodegen, 1}, {CaptureOption::DebugSyncAll, 1},
-      {CaptureOption::DebugOpExecTrace, 1}, {CaptureOption::DebugPerOpMaxCoreNum, 1}};
+      {CaptureOption::PreloadCode, 2},         {CaptureOption::PreloadCode, 0},
+      {CaptureOption::SplitMode, 1},           {CaptureOption::EarlyStart, 1},
+      {CaptureOption::AutoOpParallel, 1},      {CaptureOption::ConstantCodegen, 1},
+      {CaptureOption::DebugSyncAll, 1},        {CaptureOption::DebugOpExecTrace, 1},
+      {CaptureOption::DebugPerOpMaxCoreNum, 1}};
   superkernel::CaptureOptions out;
   for (size_t n = random.below(4); n > 0; --n) {
     const auto& [key, value] = kOptions[random.below(std::size(kOptions))];
@@ -232,7 +270,8 @@ TEST(SuperKernels, CapturedOnesNeverChangeABit) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 104729);
     const auto rows = static_cast<int64_t>(1 + seed % 4);
-    Program p = testing::random_program(seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = 0, .explicit_events = false});
+    Program p = testing::random_program(
+        seed, {.ops = 20 + seed % 60, .eager_only = false, .streams = 0, .explicit_events = false});
     place_scopes(p, random);
     const Outcome expected = World(p, seed, rows).interpret(p);
     if (!expected.error.empty()) continue;
@@ -242,7 +281,8 @@ TEST(SuperKernels, CapturedOnesNeverChangeABit) {
     schedule::ScheduleOptions so;
     so.capture = random_capture_options(random);
     std::optional<plan::Schedule> made;
-    const plan::RecordingHook hook = [&](const Program& program, plan::Recording recording) -> Expected<plan::Schedule> {
+    const plan::RecordingHook hook = [&](const Program& program,
+                                         plan::Recording recording) -> Expected<plan::Schedule> {
       auto events = testing::with_events(program, std::move(recording));
       if (!events) return fail("its own events are wrong");
       made = schedule::schedule_recording(program, std::move(*events), diags, so);
@@ -257,7 +297,8 @@ TEST(SuperKernels, CapturedOnesNeverChangeABit) {
       const auto calls = World(p, seed, rows, workers).capture(p, hook, options, &counters);
       for (size_t call = 0; call < calls.size(); ++call) {
         ASSERT_EQ(calls[call].error, "") << "call " << call << "\n" << print(p);
-        ASSERT_TRUE(calls[call] == expected) << workers << " workers, call " << call << "\n" << print(*made, p);
+        ASSERT_TRUE(calls[call] == expected) << workers << " workers, call " << call << "\n"
+                                             << print(*made, p);
       }
       ASSERT_EQ(counters.replays, 2u);
     }
@@ -273,8 +314,10 @@ TEST(SuperKernels, CapturedOnesNeverChangeABit) {
     }
     ++ran;
   }
-  std::printf("captured super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu over several streams) with %zu ops\n", rounds, ran, pieces,
-              many_streams, fused);
+  std::printf(
+      "captured super kernels, seeds 1..%zu: %zu programs ran, %zu pieces (%zu over several streams) with "
+      "%zu ops\n",
+      rounds, ran, pieces, many_streams, fused);
   EXPECT_GT(ran, rounds / 3);
   EXPECT_GT(pieces, ran);
   EXPECT_GT(many_streams, ran / 20);

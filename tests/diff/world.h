@@ -46,13 +46,15 @@ inline std::vector<uint8_t> bytes_of(const Tensor& t) {
 
 class World {
  public:
-  World(const Program& program, uint64_t seed, int64_t rows, uint32_t workers = 2) : random_(seed), workers_(workers) {
+  World(const Program& program, uint64_t seed, int64_t rows, uint32_t workers = 2)
+      : random_(seed), workers_(workers) {
     bindings_.weights["w8"] = tensor(SK_F32, {8, 8}, random_, -64, 64);
     bindings_.weights["w4"] = tensor(SK_BF16, {4, 8}, random_, -64, 64);
     bindings_.weights["gamma"] = tensor(SK_BF16, {8}, random_, 1, 64);
     bindings_.states["kv"] = tensor(SK_F32, {4, 4, 8}, random_, -64, 64);
     bindings_.states["count"] = tensor(SK_I32, {4, 4}, random_, 0, 9);
-    args_ = {tensor(SK_F32, {rows, 8}, random_, -128, 128), tensor(SK_I32, {rows}, random_, 0, 8), tensor(SK_I32, {rows}, random_, -1, 16), int64_t{3}};
+    args_ = {tensor(SK_F32, {rows, 8}, random_, -128, 128), tensor(SK_I32, {rows}, random_, 0, 8),
+             tensor(SK_I32, {rows}, random_, -1, 16), int64_t{3}};
     exec::Interpreter interpreter(program, bindings_, workers_);
     auto table = interpreter.run(*program.find("table"), {});
     if (table) bindings_.weights["table"] = std::get<Tensor>((*table)[0]);
@@ -72,24 +74,28 @@ class World {
     return finish(interpreter.run(*program.find("M.decode"), args_), std::move(out));
   }
 
-  Outcome replay(const Program& program, const plan::Schedule& schedule, exec::GraphOptions options = {.poison = true},
-                 exec::GraphExecutor* executor = nullptr) {
+  Outcome replay(const Program& program, const plan::Schedule& schedule,
+                 exec::GraphOptions options = {.poison = true}, exec::GraphExecutor* executor = nullptr) {
     auto graph = exec::Graph::build(program, schedule, bindings_, workers_, std::move(options));
     if (!graph) return {.error = graph.error().message};
     if (executor) *executor = (*graph)->executor();
     return finish((*graph)->run(args_), {});
   }
 
-  /// Three decode calls of npugraph_ex from the same states: the capturing one and two replays; their counters too.
+  /// Three decode calls of npugraph_ex from the same states: the capturing one and two replays; their
+  /// counters too.
   std::vector<Outcome> capture(const Program& program, plan::RecordingHook hook, exec::CaptureOptions options,
                                exec::CaptureCounters* counters) {
     exec::Interpreter interpreter(program, bindings_, workers_);
-    exec::Captures captures(program, bindings_, workers_, interpreter, std::move(hook), options, {.poison = true});
+    exec::Captures captures(program, bindings_, workers_, interpreter, std::move(hook), options,
+                            {.poison = true});
     std::map<std::string, std::vector<uint8_t>> start;
-    for (const auto& [path, t] : bindings_.states) start[path] = {t.data<uint8_t>(), t.data<uint8_t>() + t.bytes()};
+    for (const auto& [path, t] : bindings_.states)
+      start[path] = {t.data<uint8_t>(), t.data<uint8_t>() + t.bytes()};
     std::vector<Outcome> out;
     for (int call = 0; call < 3; ++call) {
-      for (const auto& [path, bytes] : start) std::copy(bytes.begin(), bytes.end(), bindings_.states[path].data<uint8_t>());
+      for (const auto& [path, bytes] : start)
+        std::copy(bytes.begin(), bytes.end(), bindings_.states[path].data<uint8_t>());
       out.push_back(finish(captures.call(*program.find("M.decode"), args_), {}));
     }
     *counters = captures.counters();

@@ -50,7 +50,9 @@ class Filled : public ::testing::Test {
   }
   static jit::ObjectCache cache() { return jit::ObjectCache::standard(); }
   /// Programs and graphs are kept there too.
-  static bool is_object(const jit::CacheKey& key) { return key.at(0).second == "step" || key.at(0).second == "kernel"; }
+  static bool is_object(const jit::CacheKey& key) {
+    return key.at(0).second == "step" || key.at(0).second == "kernel";
+  }
   static bool is_step(size_t i) { return keys_[i].at(0).second == "step"; }
 
   static inline TemporaryFolder* folder_ = nullptr;

@@ -1,4 +1,5 @@
-// A start from the cache of compiled programs and graphs: the same answers as a cold one, and never from another key.
+// A start from the cache of compiled programs and graphs: the same answers as a cold one, and never from
+// another key.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,7 +23,8 @@ class PlanCache : public ::testing::Test {
   std::map<std::string, size_t> kinds() {
     std::map<std::string, size_t> out;
     const auto list = parse_json(run_command({"cache", "ls", "--json"}).out, "ls");
-    for (const Json& e : list->find("objects")->as_array()) ++out[e.find("key")->find("kind") ? e.find("key")->find("kind")->as_string() : "damaged"];
+    for (const Json& e : list->find("objects")->as_array())
+      ++out[e.find("key")->find("kind") ? e.find("key")->find("kind")->as_string() : "damaged"];
     return out;
   }
   /// A copy of the example in a folder of its own, with its weights beside it.
@@ -31,7 +33,8 @@ class PlanCache : public ::testing::Test {
     fs::copy_file(source_path("examples/longcat.sk"), folder_ / "longcat.sk");
     return folder_ / "longcat.sk";
   }
-  static CommandResult run(const std::string& file, std::vector<std::string> more = {}, const std::string& mode = "ge_graph") {
+  static CommandResult run(const std::string& file, std::vector<std::string> more = {},
+                           const std::string& mode = "ge_graph") {
     std::vector<std::string> args{"run", file, "--mode", mode, "--prompt", "27+58=", "--json"};
     args.insert(args.end(), more.begin(), more.end());
     return run_command(args);
@@ -40,9 +43,12 @@ class PlanCache : public ::testing::Test {
   static std::string answer(const CommandResult& r) {
     EXPECT_EQ(r.exit, 0) << r.err;
     const auto all = parse_json(r.out, "run");
-    return to_json(*all->find("requests")) + to_json(*all->find("superkernel")) + to_json(*all->find("diagnostics")) + r.err;
+    return to_json(*all->find("requests")) + to_json(*all->find("superkernel")) +
+           to_json(*all->find("diagnostics")) + r.err;
   }
-  static bool from_cache(const CommandResult& r) { return parse_json(r.out, "run")->find("host")->find("program_from_cache")->as_bool(); }
+  static bool from_cache(const CommandResult& r) {
+    return parse_json(r.out, "run")->find("host")->find("program_from_cache")->as_bool();
+  }
 
   TemporaryFolder folder_;
 };

@@ -63,8 +63,11 @@ const std::vector<Row>& rows() {
        {"runtime/model", "runtime/exec", "runtime/plan", "runtime/tensor", "runtime/abi", "runtime/base",
         "stdlib"}},
       {"compiler", {"compiler", "runtime/base", "runtime/abi", "runtime/plan", "stdlib"}},
-      // The room that links LLVM sees the hook of the executor and what is behind it; the one that opens it as little.
-      {"jit", {"jit", "runtime/abi", "runtime/base", "runtime/exec/native.h", "runtime/exec/native_options.def", "stdlib/op_info.h"}},
+      // The room that links LLVM sees the hook of the executor and what is behind it; the one that opens it
+      // as little.
+      {"jit",
+       {"jit", "runtime/abi", "runtime/base", "runtime/exec/native.h", "runtime/exec/native_options.def",
+        "stdlib/op_info.h"}},
       {"cli", {"cli", "compiler", "jit", "runtime", "stdlib", "diagnostic_pages.inc"}},
   };
   return kRows;
@@ -114,8 +117,8 @@ TEST(Layers, HeavyLibrariesHaveOneIncluder) {
         EXPECT_TRUE(under(i.file, w.folder)) << i.file << ":" << i.line << " includes " << i.target;
         seen.insert(w.prefix);
       }
-  for (const char* expected :
-       {"antlr4", "CLI", "histedit", "yaml-cpp", "nlohmann", "cereal", "xxhash", "pcre2", "sentencepiece_", "unicode/", "llvm"})
+  for (const char* expected : {"antlr4", "CLI", "histedit", "yaml-cpp", "nlohmann", "cereal", "xxhash",
+                               "pcre2", "sentencepiece_", "unicode/", "llvm"})
     EXPECT_TRUE(seen.contains(expected)) << expected;
 }
 

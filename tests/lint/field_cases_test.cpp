@@ -1,6 +1,6 @@
-// Mistakes that people made and told in public, each shrunk to a program: `FC-007.sk` is the bad form, reported
-// at the marked lines and nowhere else; `// SAYS:` lines name facts that the report must hold. `FC-007_ok.sk`
-// is a way out and has no finding to act on.
+// Mistakes that people made and told in public, each shrunk to a program: `FC-007.sk` is the bad form,
+// reported at the marked lines and nowhere else; `// SAYS:` lines name facts that the report must hold.
+// `FC-007_ok.sk` is a way out and has no finding to act on.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,8 @@ TEST_P(FieldCase, IsReportedAtItsLineOrClean) {
 
 INSTANTIATE_TEST_SUITE_P(Lint, FieldCase, ::testing::ValuesIn(field_files()), [](const auto& info) {
   std::string name = info.param.substr(0, info.param.rfind('.'));
-  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 });
 

@@ -160,11 +160,12 @@ TEST(Capture, NoOptionChangesABit) {
                {}};
   const std::string reference = seen(run).logits;
   run.mode = "npugraph_ex";
-  for (const char* option : {"force_eager=true", "force_recapture=true", "clone_input=false",
-                             "clone_output=true", "inplace_pass=false", "input_inplace_pass=false",
-                             "remove_noop_ops=false", "pattern_fusion_pass=false", "frozen_parameter=true",
-                             "static_kernel_compile=true", "skip_guard_eval_unsafe=true", "use_graph_pool={handle: 1}",
-                             "reuse_graph_pool_in_same_fx=false", "capture_limit=1", "dynamic=false"}) {
+  for (const char* option :
+       {"force_eager=true", "force_recapture=true", "clone_input=false", "clone_output=true",
+        "inplace_pass=false", "input_inplace_pass=false", "remove_noop_ops=false",
+        "pattern_fusion_pass=false", "frozen_parameter=true", "static_kernel_compile=true",
+        "skip_guard_eval_unsafe=true", "use_graph_pool={handle: 1}", "reuse_graph_pool_in_same_fx=false",
+        "capture_limit=1", "dynamic=false"}) {
     run.more = {"--set", std::string("npugraph_ex.") + option};
     const Seen s = seen(run);
     EXPECT_EQ(s.logits, reference) << option;

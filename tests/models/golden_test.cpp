@@ -141,7 +141,8 @@ TEST_P(Golden, DraftTokensAndLogitsInEveryMode) {
 TEST_P(Golden, DraftsHaveTheSameBitsInEveryModeAndBatch) {
   if (!has_draft()) GTEST_SKIP() << "the folder has no draft";
   const std::string reference = logits_text(run_with_draft("eager", 1));
-  for (const char* mode : {"npugraph_ex", "ge_graph"}) EXPECT_EQ(logits_text(run_with_draft(mode, 2)), reference) << mode;
+  for (const char* mode : {"npugraph_ex", "ge_graph"})
+    EXPECT_EQ(logits_text(run_with_draft(mode, 2)), reference) << mode;
   const Json batch = parsed(reference), one = parsed(logits_text(run_with_draft("ge_graph", 1, "--mtp")));
   for (size_t i = 0; i < prompts_.size(); ++i) {
     const Json& both = batch.find("requests")->as_array()[i];
@@ -159,18 +160,23 @@ TEST_P(Golden, SameBitsInEveryModeAndForAnyNumberOfThreads) {
   const std::string reference = logits_text(run("eager", 1));
   EXPECT_EQ(logits_text(run("eager", 2)), reference);
   for (const char* mode : {"npugraph_ex", "ge_graph"})
-    for (const int threads : {1, 2}) EXPECT_EQ(logits_text(run(mode, threads)), reference) << mode << ", " << threads << " threads";
+    for (const int threads : {1, 2})
+      EXPECT_EQ(logits_text(run(mode, threads)), reference) << mode << ", " << threads << " threads";
   for (const int threads : {1, 2}) {
     LogitsRun unfused = run("ge_graph", threads);
     unfused.more = {"--superkernel", "off"};
     EXPECT_EQ(logits_text(unfused), reference) << "without super kernels, threads " << threads;
     LogitsRun captured = run("npugraph_ex", threads);
-    captured.more = {"--set", "npugraph_ex.static_kernel_compile=true", "--set", "npugraph_ex.super_kernel_optimize=true"};
+    captured.more = {"--set", "npugraph_ex.static_kernel_compile=true", "--set",
+                     "npugraph_ex.super_kernel_optimize=true"};
     EXPECT_EQ(logits_text(captured), reference) << "captured super kernels, threads " << threads;
     captured.more.insert(captured.more.end(), {"--jit", "off"});
-    EXPECT_EQ(logits_text(captured), reference) << "captured super kernels in the plan executor, threads " << threads;
+    EXPECT_EQ(logits_text(captured), reference)
+        << "captured super kernels in the plan executor, threads " << threads;
     // ge_graph is machine code by default, here from the cache of the runs before.
-    for (const std::vector<std::string>& more : {std::vector<std::string>{"--jit", "off"}, {"--jit", "off", "--superkernel", "off"}, {"--static-kernels"}}) {
+    for (const std::vector<std::string>& more : {std::vector<std::string>{"--jit", "off"},
+                                                 {"--jit", "off", "--superkernel", "off"},
+                                                 {"--static-kernels"}}) {
       LogitsRun other = run("ge_graph", threads);
       other.more = more;
       EXPECT_EQ(logits_text(other), reference) << more.back() << ", threads " << threads;

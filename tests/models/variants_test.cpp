@@ -241,12 +241,27 @@ TEST(Variants, TwoThousandTokensFillTheCacheAlikeInEveryMode) {
     "num_key_value_heads": 1, "num_hidden_layers": 2, "vocab_size": 101, "max_position_embeddings": 2048, "torch_dtype": "bfloat16", "rope_theta": 10000.0})")
           .has_value());
   std::string reference;
-  const std::vector<std::string> captured{"--set", "npugraph_ex.static_kernel_compile=true", "--set", "npugraph_ex.super_kernel_optimize=true"};
-  for (const auto& [mode, more] : {std::pair<const char*, std::vector<std::string>>{"eager", {}}, {"npugraph_ex", {}}, {"npugraph_ex", captured},
-                                   {"ge_graph", {}}, {"ge_graph", {"--superkernel", "off"}}}) {
-    std::vector<std::string> args{"run", source_path("examples/llama.sk"), "--weights", folder / "", "--mode", mode,
-                                  "--prompt-ids", "1,2,3,4,5,6,7,8", "--max-new-tokens", "2040", "--ignore-eos", "--json",
-                                  "--dump-logits", folder / "logits.json"};
+  const std::vector<std::string> captured{"--set", "npugraph_ex.static_kernel_compile=true", "--set",
+                                          "npugraph_ex.super_kernel_optimize=true"};
+  for (const auto& [mode, more] : {std::pair<const char*, std::vector<std::string>>{"eager", {}},
+                                   {"npugraph_ex", {}},
+                                   {"npugraph_ex", captured},
+                                   {"ge_graph", {}},
+                                   {"ge_graph", {"--superkernel", "off"}}}) {
+    std::vector<std::string> args{"run",
+                                  source_path("examples/llama.sk"),
+                                  "--weights",
+                                  folder / "",
+                                  "--mode",
+                                  mode,
+                                  "--prompt-ids",
+                                  "1,2,3,4,5,6,7,8",
+                                  "--max-new-tokens",
+                                  "2040",
+                                  "--ignore-eos",
+                                  "--json",
+                                  "--dump-logits",
+                                  folder / "logits.json"};
     args.insert(args.end(), more.begin(), more.end());
     const CommandResult r = run_command(args);
     ASSERT_EQ(r.exit, 0) << r.err;
@@ -257,7 +272,9 @@ TEST(Variants, TwoThousandTokensFillTheCacheAlikeInEveryMode) {
     EXPECT_EQ(report.find("requests")->as_array()[0].find("tokens")->as_array().size(), 2040u);
     // npugraph_ex interprets the step that it captures.
     const Json& graph = *report.find("graph");
-    const int64_t interpreted = std::string_view(mode) == "eager" ? 2039 : std::string_view(mode) == "npugraph_ex" ? 1 : 0;
+    const int64_t interpreted = std::string_view(mode) == "eager"         ? 2039
+                                : std::string_view(mode) == "npugraph_ex" ? 1
+                                                                          : 0;
     EXPECT_EQ(graph.find("interpreted_decode_steps")->as_int(), interpreted) << mode;
     EXPECT_EQ(graph.find("replays")->as_int(), 2039 - interpreted) << mode;
     EXPECT_EQ(graph.find("captures")->as_int(), interpreted == 2039 ? 0 : 1) << mode;

@@ -18,7 +18,8 @@ plan::Attr plan_attr(const Param& p, const AttrValue& value) {
   }
   if (const auto* f = std::get_if<double>(&value)) return *f;
   if (const auto* b = std::get_if<bool>(&value)) return *b;
-  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) return std::vector<plan::Dim>(list->begin(), list->end());
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value))
+    return std::vector<plan::Dim>(list->begin(), list->end());
   const auto& text = std::get<std::string>(value);
   if (p.attr == AttrType::DType) return *plan::dtype_named(text);
   return text;
@@ -34,7 +35,8 @@ struct OneOp {
   exec::Bindings bindings;
   std::vector<exec::RuntimeValue> args;
 
-  OneOp(Opcode op, const Attrs& attrs, std::span<const Tensor> operands, std::span<const TensorType> results) {
+  OneOp(Opcode op, const Attrs& attrs, std::span<const Tensor> operands,
+        std::span<const TensorType> results) {
     FunctionBuilder b(program, "main");
     const bool in_place = info(op).has(kInPlace);
     std::vector<plan::ValueId> ids;
@@ -54,7 +56,8 @@ struct OneOp {
     }
     PlanAttrs named;
     for (const Param& p : info(op).params)
-      if (const auto it = attrs.find(p.name); p.is_attr && it != attrs.end()) named[it->first] = plan_attr(p, it->second);
+      if (const auto it = attrs.find(p.name); p.is_attr && it != attrs.end())
+        named[it->first] = plan_attr(p, it->second);
     EXPECT_EQ(named.size(), attrs.size()) << "an attribute that " << info(op).name << " does not have";
     std::vector<plan::Type> types;
     for (const TensorType& t : results) types.push_back(type_of(t.dtype, t.shape));
@@ -85,7 +88,8 @@ std::vector<Tensor> GraphExecutor::run(Opcode op, const Attrs& attrs, std::span<
   OneOp one(op, attrs, operands, results);
   auto schedule = naive_schedule(one.program, {"main", {}});
   EXPECT_TRUE(schedule);
-  auto graph = exec::Graph::build(one.program, std::move(*schedule), one.bindings, workers_, {.poison = true});
+  auto graph =
+      exec::Graph::build(one.program, std::move(*schedule), one.bindings, workers_, {.poison = true});
   EXPECT_TRUE(graph) << graph.error().message;
   if (!graph) return {};
   const auto first = tensors_of((*graph)->run(one.args));

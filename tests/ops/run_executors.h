@@ -1,4 +1,5 @@
-// run_executors — the executors of programs as OpExecutors: one operator wrapped in a program, or in a static graph
+// run_executors — the executors of programs as OpExecutors: one operator wrapped in a program, or in a static
+// graph
 #pragma once
 #include "runtime/exec/workers.h"
 #include "tests/ops/op_executor.h"

@@ -75,7 +75,8 @@ bool clean(const Program& p) {
   const auto c = check(p, p.text);
   // A program with errors of its own is worth a look.
   for (const auto& d : c->diags.all())
-    if (d.severity == diag::Severity::Error) fmt::print("{}: {}", p.name, diag::to_human(d, c->sources, false));
+    if (d.severity == diag::Severity::Error)
+      fmt::print("{}: {}", p.name, diag::to_human(d, c->sources, false));
   return !c->diags.has_errors();
 }
 

@@ -1,10 +1,10 @@
 #include "tests/support/random_program.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-
-#include <fmt/format.h>
 
 namespace skdsl::testing {
 
@@ -35,24 +35,39 @@ class Generator {
  private:
   Loc loc() {
     if (random_.chance(30)) return {};
-    return {1, static_cast<uint32_t>(1 + random_.below(90)), static_cast<uint32_t>(1 + random_.below(60)), static_cast<uint32_t>(random_.below(30))};
+    return {1, static_cast<uint32_t>(1 + random_.below(90)), static_cast<uint32_t>(1 + random_.below(60)),
+            static_cast<uint32_t>(random_.below(30))};
   }
 
   void contexts() {
-    const auto parent = [&] { return p_.contexts.empty() || random_.chance(40) ? kNone : static_cast<ContextId>(random_.below(p_.contexts.size())); };
-    for (size_t i = 0; i < options_.streams; ++i) p_.contexts.push_back({Context::Kind::Stream, kNone, fmt::format("s{}", i), {}, loc()});
+    const auto parent = [&] {
+      return p_.contexts.empty() || random_.chance(40)
+                 ? kNone
+                 : static_cast<ContextId>(random_.below(p_.contexts.size()));
+    };
+    for (size_t i = 0; i < options_.streams; ++i)
+      p_.contexts.push_back({Context::Kind::Stream, kNone, fmt::format("s{}", i), {}, loc()});
     for (size_t i = 0; i < 4; ++i) {
       const ContextId up = parent();
       switch (random_.below(3)) {
-        case 0: p_.contexts.push_back({Context::Kind::SuperKernel, up, fmt::format("scope_{}", i), {{"stream-fusion", "1"}}, loc()}); break;
-        case 1: p_.contexts.push_back({Context::Kind::NoSuperKernel, up, "", {}, {}}); break;
-        case 2: p_.contexts.push_back({Context::Kind::Cores, up, "", {{"aic", "8"}, {"aiv", "16"}}, loc()}); break;
+        case 0:
+          p_.contexts.push_back(
+              {Context::Kind::SuperKernel, up, fmt::format("scope_{}", i), {{"stream-fusion", "1"}}, loc()});
+          break;
+        case 1:
+          p_.contexts.push_back({Context::Kind::NoSuperKernel, up, "", {}, {}});
+          break;
+        case 2:
+          p_.contexts.push_back({Context::Kind::Cores, up, "", {{"aic", "8"}, {"aiv", "16"}}, loc()});
+          break;
       }
     }
   }
 
   ContextId context() {
-    return random_.chance(60) || p_.contexts.empty() ? kNone : static_cast<ContextId>(random_.below(p_.contexts.size()));
+    return random_.chance(60) || p_.contexts.empty()
+               ? kNone
+               : static_cast<ContextId>(random_.below(p_.contexts.size()));
   }
 
   // ---- functions
@@ -61,7 +76,8 @@ class Generator {
     f_->name = "table";
     f_->body = f_->add_region();
     enter(f_->body);
-    const ValueId v = emit(Opcode::Full, {}, {std::vector<Dim>{8, 8}, 0.5, DType::F32}, {tensor(DType::F32, {8, 8})})[0];
+    const ValueId v =
+        emit(Opcode::Full, {}, {std::vector<Dim>{8, 8}, 0.5, DType::F32}, {tensor(DType::F32, {8, 8})})[0];
     f_->results = {type(v)};
     emit(Opcode::Return, {v}, {}, {});
     leave();
@@ -97,7 +113,8 @@ class Generator {
   void finish(Opcode end, size_t n) {
     std::vector<ValueId> out;
     for (size_t i = 0; i < n; ++i)
-      if (const auto v = pick([](const Type& ty) { return ty.is_tensor() && ty.dtype != DType::Stored; })) out.push_back(*v);
+      if (const auto v = pick([](const Type& ty) { return ty.is_tensor() && ty.dtype != DType::Stored; }))
+        out.push_back(*v);
     for (const ValueId v : out) f_->results.push_back(type(v));
     emit(end, out, {}, {});
   }
@@ -134,8 +151,7 @@ class Generator {
     scope_ = std::move(scopes);
     region_ = std::move(regions);
     p_.functions.push_back(std::move(f));
-    if (random_.chance(30))
-      emit(Opcode::Prefetch, {kNone}, {std::string("w8"), name, Dim(1 << 20)}, {});
+    if (random_.chance(30)) emit(Opcode::Prefetch, {kNone}, {std::string("w8"), name, Dim(1 << 20)}, {});
     emit(Opcode::Call, {*x}, {name}, {tensor(DType::F32, {t(), 8})}, name);
     if (random_.chance(30)) emit(Opcode::Prefetch, {kNone}, {std::string("w4"), name, Attr{}}, {});
   }
@@ -165,13 +181,15 @@ class Generator {
     return all[from + random_.below(all.size() - from)];
   }
 
-  std::vector<ValueId> emit(Opcode code, std::vector<ValueId> operands, std::vector<Attr> attrs, const std::vector<Type>& results, std::string path = {}) {
+  std::vector<ValueId> emit(Opcode code, std::vector<ValueId> operands, std::vector<Attr> attrs,
+                            const std::vector<Type>& results, std::string path = {}) {
     Op op;
     op.code = code;
     op.operands = std::move(operands);
     op.attrs = std::move(attrs);
     for (size_t i = 0; i < op.attrs.size(); ++i)
-      if (std::holds_alternative<std::monostate>(op.attrs[i])) op.attrs[i] = default_attr(attr_param(info(code), i));
+      if (std::holds_alternative<std::monostate>(op.attrs[i]))
+        op.attrs[i] = default_attr(attr_param(info(code), i));
     const bool end = code == Opcode::Return || code == Opcode::Yield;
     if (!end) {
       op.context = context();
@@ -180,7 +198,8 @@ class Generator {
     }
     const OpId id = f_->add_op(region_.back(), std::move(op), results);
     for (const ValueId v : f_->ops[id].results) {
-      if (random_.chance(20)) f_->values[v].name = random_.chance(80) ? fmt::format("h{}", random_.below(9)) : "odd name";
+      if (random_.chance(20))
+        f_->values[v].name = random_.chance(80) ? fmt::format("h{}", random_.below(9)) : "odd name";
       scope_.back().push_back(v);
     }
     return f_->ops[id].results;
@@ -196,17 +215,23 @@ class Generator {
         d.bytes.resize(at + sizeof x);
         std::memcpy(d.bytes.data() + at, &x, sizeof x);
       };
-      if (dtype == DType::F32) put(value);
-      else if (dtype == DType::BF16) put(from_f32<bf16>(value));
-      else if (dtype == DType::I32) put(static_cast<int32_t>(value));
-      else put(static_cast<uint8_t>(value != 0));
+      if (dtype == DType::F32)
+        put(value);
+      else if (dtype == DType::BF16)
+        put(from_f32<bf16>(value));
+      else if (dtype == DType::I32)
+        put(static_cast<int32_t>(value));
+      else
+        put(static_cast<uint8_t>(value != 0));
     }
     p_.constants.push_back(std::move(d));
     return emit(Opcode::Constant, {}, {Dim(static_cast<int64_t>(p_.constants.size() - 1))},
                 {tensor(dtype, std::vector<Dim>(shape.begin(), shape.end()))})[0];
   }
 
-  static bool is_float_tensor(const Type& ty) { return ty.is_tensor() && (ty.dtype == DType::F32 || ty.dtype == DType::BF16); }
+  static bool is_float_tensor(const Type& ty) {
+    return ty.is_tensor() && (ty.dtype == DType::F32 || ty.dtype == DType::BF16);
+  }
   static bool is_plain(const Type& ty) { return ty.is_tensor() && ty.dtype != DType::Stored; }
   static bool is_bool(const Type& ty) { return ty.is_tensor() && ty.dtype == DType::Bool; }
 
@@ -214,13 +239,16 @@ class Generator {
   void step() {
     using Make = void (Generator::*)();
     static constexpr Make kAnywhere[] = {
-        &Generator::binary, &Generator::binary,  &Generator::binary_literal, &Generator::unary,   &Generator::unary,   &Generator::compare,
-        &Generator::where,  &Generator::cast,    &Generator::reshape,        &Generator::reshape, &Generator::transpose, &Generator::slice,
-        &Generator::split,  &Generator::concat,  &Generator::reduce,         &Generator::linear,  &Generator::norm,    &Generator::select,
-        &Generator::read_state, &Generator::write_state, &Generator::note,   &Generator::host,    &Generator::host_compare,
-        &Generator::host_branch, &Generator::to_tensor, &Generator::full,    &Generator::literals, &Generator::logical};
+        &Generator::binary,    &Generator::binary,  &Generator::binary_literal, &Generator::unary,
+        &Generator::unary,     &Generator::compare, &Generator::where,          &Generator::cast,
+        &Generator::reshape,   &Generator::reshape, &Generator::transpose,      &Generator::slice,
+        &Generator::split,     &Generator::concat,  &Generator::reduce,         &Generator::linear,
+        &Generator::norm,      &Generator::select,  &Generator::read_state,     &Generator::write_state,
+        &Generator::note,      &Generator::host,    &Generator::host_compare,   &Generator::host_branch,
+        &Generator::to_tensor, &Generator::full,    &Generator::literals,       &Generator::logical};
     static constexpr Make kPhase[] = {&Generator::layer, &Generator::layer, &Generator::events};
-    static constexpr Make kEager[] = {&Generator::item, &Generator::nonzero, &Generator::print, &Generator::tensor_branch, &Generator::loop};
+    static constexpr Make kEager[] = {&Generator::item, &Generator::nonzero, &Generator::print,
+                                      &Generator::tensor_branch, &Generator::loop};
     if (!in_layer_ && random_.chance(10)) return (this->*kPhase[random_.below(std::size(kPhase))])();
     if (options_.eager_only && random_.chance(12)) return (this->*kEager[random_.below(std::size(kEager))])();
     (this->*kAnywhere[random_.below(std::size(kAnywhere))])();
@@ -230,7 +258,8 @@ class Generator {
     const auto x = pick([](const Type& ty) { return is_plain(ty) && ty.dtype != DType::Bool; });
     if (!x) return;
     const auto y = pick([&](const Type& ty) { return ty == type(*x); });
-    constexpr Opcode kOps[] = {Opcode::Add, Opcode::Sub, Opcode::Mul, Opcode::Div, Opcode::Maximum, Opcode::Minimum};
+    constexpr Opcode kOps[] = {Opcode::Add, Opcode::Sub,     Opcode::Mul,
+                               Opcode::Div, Opcode::Maximum, Opcode::Minimum};
     emit(kOps[random_.below(6)], {*x, *y}, {}, {type(*x)});
   }
   void binary_literal() {
@@ -242,7 +271,8 @@ class Generator {
   void unary() {
     const auto x = pick(is_float_tensor);
     if (!x) return;
-    constexpr Opcode kOps[] = {Opcode::Neg, Opcode::Abs, Opcode::Exp, Opcode::Sigmoid, Opcode::Silu, Opcode::Relu, Opcode::Softmax};
+    constexpr Opcode kOps[] = {Opcode::Neg,  Opcode::Abs,  Opcode::Exp,    Opcode::Sigmoid,
+                               Opcode::Silu, Opcode::Relu, Opcode::Softmax};
     const Opcode op = kOps[random_.below(type(*x).rank() > 0 ? 7 : 6)];
     emit(op, {*x}, {}, {type(*x)});
   }
@@ -256,8 +286,10 @@ class Generator {
     const auto x = pick(is_bool);
     if (!x) return;
     const auto y = pick([&](const Type& ty) { return ty == type(*x); });
-    if (random_.chance(30)) emit(Opcode::LogicalNot, {*x}, {}, {type(*x)});
-    else emit(random_.chance(50) ? Opcode::LogicalAnd : Opcode::LogicalOr, {*x, *y}, {}, {type(*x)});
+    if (random_.chance(30))
+      emit(Opcode::LogicalNot, {*x}, {}, {type(*x)});
+    else
+      emit(random_.chance(50) ? Opcode::LogicalAnd : Opcode::LogicalOr, {*x, *y}, {}, {type(*x)});
   }
   void where() {
     const auto c = pick(is_bool);
@@ -279,7 +311,8 @@ class Generator {
     if (!x) return;
     std::vector<Dim> dims = type(*x).dims;
     switch (random_.below(3)) {
-      case 0: break;  // the same shape
+      case 0:
+        break;  // the same shape
       case 1: {
         Dim n(1);
         for (const Dim& d : dims) n = n * d;
@@ -287,7 +320,8 @@ class Generator {
         break;
       }
       case 2:
-        if (!dims.empty() && dims.back().is_constant() && dims.back().constant() % 2 == 0 && dims.size() < 5) {
+        if (!dims.empty() && dims.back().is_constant() && dims.back().constant() % 2 == 0 &&
+            dims.size() < 5) {
           const int64_t half = dims.back().constant() / 2;
           dims.back() = Dim(2);
           dims.push_back(Dim(half));
@@ -305,11 +339,13 @@ class Generator {
     std::vector<Dim> dims = type(*x).dims;
     std::swap(dims[a], dims[b]);
     const auto rank = static_cast<int64_t>(dims.size());
-    emit(Opcode::Transpose, {*x}, {Dim(static_cast<int64_t>(a)), Dim(static_cast<int64_t>(b) - (random_.chance(30) ? rank : 0))},
+    emit(Opcode::Transpose, {*x},
+         {Dim(static_cast<int64_t>(a)), Dim(static_cast<int64_t>(b) - (random_.chance(30) ? rank : 0))},
          {tensor(type(*x).dtype, dims)});
   }
   std::optional<std::pair<ValueId, int64_t>> constant_axis() {
-    const auto x = pick([](const Type& ty) { return is_plain(ty) && ty.rank() > 0 && ty.dims.back().is_constant(); });
+    const auto x =
+        pick([](const Type& ty) { return is_plain(ty) && ty.rank() > 0 && ty.dims.back().is_constant(); });
     if (!x) return {};
     return std::pair{*x, static_cast<int64_t>(type(*x).rank()) - 1};
   }
@@ -318,8 +354,12 @@ class Generator {
     if (!found) return;
     const auto [x, axis] = *found;
     const int64_t size = type(x).dims.back().constant();
-    const int64_t begin = random_.chance(50) ? 0 : static_cast<int64_t>(random_.below(static_cast<size_t>(size) + 1));
-    const int64_t end = random_.chance(50) ? size : begin + static_cast<int64_t>(random_.below(static_cast<size_t>(size - begin) + 1));
+    const int64_t begin =
+        random_.chance(50) ? 0 : static_cast<int64_t>(random_.below(static_cast<size_t>(size) + 1));
+    const int64_t end =
+        random_.chance(50)
+            ? size
+            : begin + static_cast<int64_t>(random_.below(static_cast<size_t>(size - begin) + 1));
     std::vector<Dim> dims = type(x).dims;
     dims.back() = Dim(end - begin);
     emit(Opcode::Slice, {x}, {Dim(axis), Dim(begin), Dim(end)}, {tensor(type(x).dtype, dims)});
@@ -352,15 +392,18 @@ class Generator {
     emit(Opcode::ReduceMax, {*x}, {Dim(-1), Attr{}}, {tensor(type(*x).dtype, dims)});
   }
   void linear() {
-    const auto x = pick([](const Type& ty) { return is_float_tensor(ty) && ty.rank() == 2 && ty.dims[1] == Dim(8); });
+    const auto x =
+        pick([](const Type& ty) { return is_float_tensor(ty) && ty.rank() == 2 && ty.dims[1] == Dim(8); });
     if (!x) return;
     const bool wide = random_.chance(50);
     const ValueId w = emit(Opcode::Weight, {}, {std::string(wide ? "w8" : "w4")},
                            {wide ? tensor(DType::F32, {8, 8}) : tensor(DType::Stored, {4, 8})})[0];
-    emit(Opcode::Linear, {*x, w, kNone}, {random_.chance(50) ? Attr(type(*x).dtype) : Attr{}}, {tensor(type(*x).dtype, {type(*x).dims[0], wide ? 8 : 4})});
+    emit(Opcode::Linear, {*x, w, kNone}, {random_.chance(50) ? Attr(type(*x).dtype) : Attr{}},
+         {tensor(type(*x).dtype, {type(*x).dims[0], wide ? 8 : 4})});
   }
   void norm() {
-    const auto x = pick([](const Type& ty) { return is_float_tensor(ty) && ty.rank() > 0 && ty.dims.back() == Dim(8); });
+    const auto x =
+        pick([](const Type& ty) { return is_float_tensor(ty) && ty.rank() > 0 && ty.dims.back() == Dim(8); });
     if (!x) return;
     const ValueId w = emit(Opcode::Weight, {}, {std::string("gamma")}, {tensor(DType::BF16, {8})})[0];
     emit(Opcode::RmsNorm, {*x, w}, {random_.chance(50) ? Attr(1e-5) : Attr{}}, {type(*x)});
@@ -383,11 +426,21 @@ class Generator {
     const auto x = pick([](const Type& ty) { return ty.is_tensor(); });
     if (!x) return;
     switch (random_.below(5)) {
-      case 0: emit(Opcode::Tap, {*x}, {std::string("tap \"h\"")}, {}); break;
-      case 1: emit(Opcode::MarkStatic, {*x}, {}, {}); break;
-      case 2: emit(Opcode::WaitTensor, {*x, *pick([](const Type& ty) { return ty.is_tensor(); })}, {}, {}); break;
-      case 3: emit(Opcode::RecordStream, {*x}, {std::string("s0")}, {}); break;
-      case 4: emit(Opcode::Prefetch, {*x}, {std::string("w8"), std::string(), Dim(4096)}, {}); break;
+      case 0:
+        emit(Opcode::Tap, {*x}, {std::string("tap \"h\"")}, {});
+        break;
+      case 1:
+        emit(Opcode::MarkStatic, {*x}, {}, {});
+        break;
+      case 2:
+        emit(Opcode::WaitTensor, {*x, *pick([](const Type& ty) { return ty.is_tensor(); })}, {}, {});
+        break;
+      case 3:
+        emit(Opcode::RecordStream, {*x}, {std::string("s0")}, {});
+        break;
+      case 4:
+        emit(Opcode::Prefetch, {*x}, {std::string("w8"), std::string(), Dim(4096)}, {});
+        break;
     }
   }
   void events() {
@@ -413,18 +466,24 @@ class Generator {
   }
   void host() {
     const auto a = pick([](const Type& ty) { return ty.kind == Kind::HostInt; });
-    const Dim value = random_.chance(40) ? t() * Dim(2) - Dim(1) : Dim(static_cast<int64_t>(random_.below(5)));
+    const Dim value =
+        random_.chance(40) ? t() * Dim(2) - Dim(1) : Dim(static_cast<int64_t>(random_.below(5)));
     const ValueId b = emit(Opcode::HostInt, {}, {value}, {Type::host_int(value)})[0];
     if (!a) return;
-    if (random_.chance(50)) emit(Opcode::HostFn, {*a, b}, {std::string("add")}, {Type::host_int(type(*a).dims[0] + type(b).dims[0])});
-    else emit(Opcode::HostFn, {*a, b}, {std::string("max")}, {Type::host_int(Dim::symbol(p_.fresh_symbol("u")))});
+    if (random_.chance(50))
+      emit(Opcode::HostFn, {*a, b}, {std::string("add")},
+           {Type::host_int(type(*a).dims[0] + type(b).dims[0])});
+    else
+      emit(Opcode::HostFn, {*a, b}, {std::string("max")},
+           {Type::host_int(Dim::symbol(p_.fresh_symbol("u")))});
     if (random_.chance(30)) emit(Opcode::Check, {}, {t(), t(), std::string("rows")}, {});
   }
   void host_compare() {
     const auto a = pick([](const Type& ty) { return ty.kind == Kind::HostInt; });
     if (!a) return;
     const ValueId b = emit(Opcode::HostInt, {}, {Dim(2)}, {Type::host_int(2)})[0];
-    emit(Opcode::HostFn, {*a, b}, {std::string(random_.chance(50) ? "lt" : "ge")}, {Type::host(Kind::HostBool)});
+    emit(Opcode::HostFn, {*a, b}, {std::string(random_.chance(50) ? "lt" : "ge")},
+         {Type::host(Kind::HostBool)});
   }
   void to_tensor() {
     const auto a = pick([](const Type& ty) { return ty.kind == Kind::HostInt; });
@@ -462,10 +521,14 @@ class Generator {
 
   // ---- eager only
   void item() {
-    const auto x = pick([](const Type& ty) { return ty == tensor(DType::I32, {}) || ty == tensor(DType::F32, {}) || ty == tensor(DType::Bool, {}); });
+    const auto x = pick([](const Type& ty) {
+      return ty == tensor(DType::I32, {}) || ty == tensor(DType::F32, {}) || ty == tensor(DType::Bool, {});
+    });
     if (!x) return;
     const DType d = type(*x).dtype;
-    emit(Opcode::Item, {*x}, {}, {d == DType::I32 ? Type::host_int(Dim::symbol(p_.fresh_symbol("u"))) : Type::host(d == DType::F32 ? Kind::HostFloat : Kind::HostBool)});
+    emit(Opcode::Item, {*x}, {},
+         {d == DType::I32 ? Type::host_int(Dim::symbol(p_.fresh_symbol("u")))
+                          : Type::host(d == DType::F32 ? Kind::HostFloat : Kind::HostBool)});
   }
   void nonzero() {
     const auto x = pick([](const Type& ty) { return is_bool(ty) && ty.rank() > 0; });
@@ -499,12 +562,15 @@ class Generator {
       f_->regions[r].args = {i, v};
       enter(r);
       scope_.back() = {i, v};
-      const ValueId three = emit(Opcode::HostInt, {}, {Dim(k == 0 ? 3 : 1)}, {Type::host_int(k == 0 ? 3 : 1)})[0];
+      const ValueId three =
+          emit(Opcode::HostInt, {}, {Dim(k == 0 ? 3 : 1)}, {Type::host_int(k == 0 ? 3 : 1)})[0];
       if (k == 0) {
-        const ValueId go_on = emit(Opcode::HostFn, {i, three}, {std::string("lt")}, {Type::host(Kind::HostBool)})[0];
+        const ValueId go_on =
+            emit(Opcode::HostFn, {i, three}, {std::string("lt")}, {Type::host(Kind::HostBool)})[0];
         emit(Opcode::Yield, {go_on}, {}, {});
       } else {
-        const ValueId next = emit(Opcode::HostFn, {i, three}, {std::string("add")}, {Type::host_int(type(i).dims[0] + Dim(1))})[0];
+        const ValueId next = emit(Opcode::HostFn, {i, three}, {std::string("add")},
+                                  {Type::host_int(type(i).dims[0] + Dim(1))})[0];
         const ValueId y = emit(Opcode::Relu, {v}, {}, {carried})[0];
         emit(Opcode::Yield, {next, y}, {}, {});
       }
@@ -529,7 +595,9 @@ class Generator {
 
 }  // namespace
 
-Program random_program(uint64_t seed, const RandomProgramOptions& options) { return Generator(seed, options).run(); }
+Program random_program(uint64_t seed, const RandomProgramOptions& options) {
+  return Generator(seed, options).run();
+}
 
 size_t repeats(size_t usual, size_t full) {
   const char* soak = std::getenv("SKDSL_SOAK");

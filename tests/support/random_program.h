@@ -1,7 +1,7 @@
 // random_program — well-formed programs from a seed
 //
-// A decode phase over rows of a symbolic size with layers it calls, weights, a const, states, contexts, host numbers,
-// `if` and `while`. The same seed and options give the same program on every machine.
+// A decode phase over rows of a symbolic size with layers it calls, weights, a const, states, contexts, host
+// numbers, `if` and `while`. The same seed and options give the same program on every machine.
 #pragma once
 #include <cstdint>
 
@@ -10,14 +10,15 @@
 namespace skdsl::testing {
 
 struct RandomProgramOptions {
-  size_t ops = 40;          // about as many in the body of the phase
-  bool eager_only = true;   // also what no graph can hold: item, nonzero, print, tensor-valued control flow
-  size_t streams = 3;       // beside the main one
+  size_t ops = 40;         // about as many in the body of the phase
+  bool eager_only = true;  // also what no graph can hold: item, nonzero, print, tensor-valued control flow
+  size_t streams = 3;      // beside the main one
   bool explicit_events = true;
 };
 
-/// Functions: "M.decode" (a decode phase), its layers "layers.N", and "table" (a const). Symbols: T (rows), N (a host integer), and
-/// fresh ones. Parameters of the phase: x f32[T, 8], ids i32[T] in 0..8, slots i32[T] in -1..16, n int(N).
+/// Functions: "M.decode" (a decode phase), its layers "layers.N", and "table" (a const). Symbols: T (rows), N
+/// (a host integer), and fresh ones. Parameters of the phase: x f32[T, 8], ids i32[T] in 0..8, slots i32[T]
+/// in -1..16, n int(N).
 plan::Program random_program(uint64_t seed, const RandomProgramOptions& options = {});
 
 /// splitmix64: a small generator that is the same everywhere.

@@ -12,18 +12,26 @@ plan::Attr default_attr(const Param& p) {
   SK_ASSERT(!text.empty(), "a test leaves out a required attribute");
   if (text == "none") return std::monostate{};
   switch (p.attr) {
-    case AttrType::Int: return plan::Dim(std::atoll(text.c_str()));
-    case AttrType::Float: return std::atof(text.c_str());
-    case AttrType::Bool: return text == "true";
-    case AttrType::DType: return *plan::dtype_named(text);
-    case AttrType::Str: case AttrType::Choice: return text;
-    case AttrType::IntList: break;
+    case AttrType::Int:
+      return plan::Dim(std::atoll(text.c_str()));
+    case AttrType::Float:
+      return std::atof(text.c_str());
+    case AttrType::Bool:
+      return text == "true";
+    case AttrType::DType:
+      return *plan::dtype_named(text);
+    case AttrType::Str:
+    case AttrType::Choice:
+      return text;
+    case AttrType::IntList:
+      break;
   }
   return std::monostate{};
 }
 }  // namespace
 
-FunctionBuilder::FunctionBuilder(plan::Program& p, std::string name, plan::Phase phase) : program(p), index_(p.functions.size()) {
+FunctionBuilder::FunctionBuilder(plan::Program& p, std::string name, plan::Phase phase)
+    : program(p), index_(p.functions.size()) {
   if (program.files.empty()) program.files = {"", "test.sk"};
   plan::Function& f = program.functions.emplace_back();
   f.name = std::move(name);
@@ -39,8 +47,9 @@ plan::ValueId FunctionBuilder::param(std::string name, plan::Type type) {
   return v;
 }
 
-std::vector<plan::ValueId> FunctionBuilder::ops(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs,
-                                                std::vector<plan::Type> results, std::vector<plan::RegionId> regions) {
+std::vector<plan::ValueId> FunctionBuilder::ops(Opcode code, std::vector<plan::ValueId> operands,
+                                                const PlanAttrs& attrs, std::vector<plan::Type> results,
+                                                std::vector<plan::RegionId> regions) {
   plan::Op op;
   op.code = code;
   op.operands = std::move(operands);
@@ -75,7 +84,8 @@ std::vector<float> noise(uint64_t seed, size_t n) {
   std::vector<float> out(n);
   for (float& x : out) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
-    x = static_cast<float>(static_cast<int64_t>(seed >> 33) - (int64_t{1} << 30)) / static_cast<float>(int64_t{1} << 30);
+    x = static_cast<float>(static_cast<int64_t>(seed >> 33) - (int64_t{1} << 30)) /
+        static_cast<float>(int64_t{1} << 30);
   }
   return out;
 }

@@ -21,13 +21,15 @@ class FunctionBuilder {
   plan::Dim dim(std::string_view symbol) { return plan::Dim::symbol(program.symbol(symbol)); }
   plan::ValueId param(std::string name, plan::Type type);
   /// Attributes that are not named take the table's default.
-  std::vector<plan::ValueId> ops(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs, std::vector<plan::Type> results,
-                                 std::vector<plan::RegionId> regions = {});
-  plan::ValueId op(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs, plan::Type result,
-                   std::vector<plan::RegionId> regions = {}) {
+  std::vector<plan::ValueId> ops(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs,
+                                 std::vector<plan::Type> results, std::vector<plan::RegionId> regions = {});
+  plan::ValueId op(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs,
+                   plan::Type result, std::vector<plan::RegionId> regions = {}) {
     return ops(code, std::move(operands), attrs, {std::move(result)}, std::move(regions)).at(0);
   }
-  void effect(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs = {}) { ops(code, std::move(operands), attrs, {}); }
+  void effect(Opcode code, std::vector<plan::ValueId> operands, const PlanAttrs& attrs = {}) {
+    ops(code, std::move(operands), attrs, {});
+  }
   template <class T>
   plan::ValueId constant(plan::DType dtype, std::vector<int64_t> shape, const std::vector<T>& data) {
     plan::ConstantData c{dtype, shape, std::vector<uint8_t>(data.size() * sizeof(T))};
@@ -37,9 +39,15 @@ class FunctionBuilder {
     return op(Opcode::Constant, {}, {{"data", plan::Dim(static_cast<int64_t>(program.constants.size()) - 1)}},
               plan::Type::tensor(dtype, dims));
   }
-  plan::ValueId host(int64_t value) { return op(Opcode::HostInt, {}, {{"value", plan::Dim(value)}}, plan::Type::host_int(value)); }
-  plan::ValueId weight(const std::string& path, plan::Type type) { return op(Opcode::Weight, {}, {{"path", path}}, std::move(type)); }
-  plan::ValueId state(const std::string& path, plan::Type type) { return op(Opcode::State, {}, {{"path", path}}, std::move(type)); }
+  plan::ValueId host(int64_t value) {
+    return op(Opcode::HostInt, {}, {{"value", plan::Dim(value)}}, plan::Type::host_int(value));
+  }
+  plan::ValueId weight(const std::string& path, plan::Type type) {
+    return op(Opcode::Weight, {}, {{"path", path}}, std::move(type));
+  }
+  plan::ValueId state(const std::string& path, plan::Type type) {
+    return op(Opcode::State, {}, {{"path", path}}, std::move(type));
+  }
 
   /// A nested region; `body` adds its ops and gives what it yields.
   template <class Body>
@@ -57,7 +65,7 @@ class FunctionBuilder {
   plan::Function& function() { return program.functions[index_]; }
 
   plan::Program& program;
-  Loc next_loc;      // given to the ops that follow
+  Loc next_loc;  // given to the ops that follow
   std::string next_path;
 
  private:
@@ -65,9 +73,15 @@ class FunctionBuilder {
   plan::RegionId current_;
 };
 
-inline plan::Type f32(std::vector<plan::Dim> dims) { return plan::Type::tensor(plan::DType::F32, std::move(dims)); }
-inline plan::Type i32(std::vector<plan::Dim> dims) { return plan::Type::tensor(plan::DType::I32, std::move(dims)); }
-inline plan::Type boolean(std::vector<plan::Dim> dims) { return plan::Type::tensor(plan::DType::Bool, std::move(dims)); }
+inline plan::Type f32(std::vector<plan::Dim> dims) {
+  return plan::Type::tensor(plan::DType::F32, std::move(dims));
+}
+inline plan::Type i32(std::vector<plan::Dim> dims) {
+  return plan::Type::tensor(plan::DType::I32, std::move(dims));
+}
+inline plan::Type boolean(std::vector<plan::Dim> dims) {
+  return plan::Type::tensor(plan::DType::Bool, std::move(dims));
+}
 inline plan::Type host_bool() { return plan::Type::host(plan::Kind::HostBool); }
 
 template <class T>
@@ -76,8 +90,12 @@ Tensor tensor(sk_dtype dtype, std::vector<int64_t> shape, const std::vector<T>& 
   if (!data.empty()) std::memcpy(t.view.data, data.data(), data.size() * sizeof(T));
   return t;
 }
-inline Tensor floats(std::vector<int64_t> shape, const std::vector<float>& data) { return tensor(SK_F32, std::move(shape), data); }
-inline Tensor ints(const std::vector<int32_t>& data) { return tensor(SK_I32, {static_cast<int64_t>(data.size())}, data); }
+inline Tensor floats(std::vector<int64_t> shape, const std::vector<float>& data) {
+  return tensor(SK_F32, std::move(shape), data);
+}
+inline Tensor ints(const std::vector<int32_t>& data) {
+  return tensor(SK_I32, {static_cast<int64_t>(data.size())}, data);
+}
 template <class T>
 std::vector<T> values(const exec::RuntimeValue& v) {
   const Tensor& t = std::get<Tensor>(v);

@@ -19,7 +19,8 @@ using test::floats;
 using test::FunctionBuilder;
 using Ids = std::vector<ValueId>;
 
-Expected<std::vector<RuntimeValue>> run(const plan::Program& program, const plan::Function& f, std::vector<RuntimeValue> args,
+Expected<std::vector<RuntimeValue>> run(const plan::Program& program, const plan::Function& f,
+                                        std::vector<RuntimeValue> args,
                                         const std::atomic<bool>* interrupt = nullptr) {
   EXPECT_EQ(plan::verify(program), std::vector<std::string>{});
   exec::Bindings bindings;
@@ -45,7 +46,8 @@ TEST(If, ATensorConditionChoosesOneRegion) {
   exec::Workers workers(1);
   exec::Interpreter interpreter(program, bindings, workers);
   const Tensor x3 = floats({3}, {1, 2, 3});
-  EXPECT_EQ(test::values<float>((*interpreter.run(f, {x3, floats({}, {5})}))[0]), (std::vector<float>{-1, -2, -3, -1, -2, -3}));
+  EXPECT_EQ(test::values<float>((*interpreter.run(f, {x3, floats({}, {5})}))[0]),
+            (std::vector<float>{-1, -2, -3, -1, -2, -3}));
   EXPECT_EQ(test::values<float>((*interpreter.run(f, {x3, floats({}, {6})}))[0]), (std::vector<float>{1, 1}));
 }
 
@@ -103,7 +105,8 @@ TEST(While, CarriedTensorsMayGrow) {
     const ValueId limit = b.op(Opcode::HostInt, {}, {{"value", len}}, Type::host_int(len));
     return Ids{b.op(Opcode::HostFn, {n, limit}, {{"fn", "lt"}}, test::host_bool())};
   });
-  const auto body = b.region({f32({c})}, [&](const Ids& v) { return Ids{b.op(Opcode::Concat, {v[0], x}, {}, f32({c + Dim(1)}))}; });
+  const auto body = b.region(
+      {f32({c})}, [&](const Ids& v) { return Ids{b.op(Opcode::Concat, {v[0], x}, {}, f32({c + Dim(1)}))}; });
   const ValueId y = b.op(Opcode::While, {x}, {}, f32({out}), {cond, body});
   const auto& f = b.done({b.op(Opcode::Neg, {y}, {}, f32({out}))});
   exec::Bindings bindings;
@@ -148,7 +151,8 @@ TEST(Calls, DecodePhasesOfScriptsGoThroughTheHook) {
   exec::Workers workers(1);
   std::string called;
   exec::InterpreterOptions options;
-  options.decode_hook = [&](const plan::Function& g, std::vector<RuntimeValue> args, const exec::CallSite&) -> Expected<std::vector<RuntimeValue>> {
+  options.decode_hook = [&](const plan::Function& g, std::vector<RuntimeValue> args,
+                            const exec::CallSite&) -> Expected<std::vector<RuntimeValue>> {
     called = g.name;
     return args;
   };

@@ -1,9 +1,10 @@
 // Generation with a small attention model: batches, blocks, modes, stops and refusals.
+#include "runtime/model/generate.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "runtime/model/generate.h"
 #include "tests/unit/exec/naive_schedule.h"
 #include "tests/unit/exec/tiny_model.h"
 
@@ -26,7 +27,8 @@ struct Generation : testing::Test {
     options.threads = threads;
     options.poison = true;
     options.compile = test::naive_schedule;
-    auto s = model::Session::create(test::tiny_program(sizes), [&](const std::string& p) { return &weights.at(p); }, options);
+    auto s = model::Session::create(
+        test::tiny_program(sizes), [&](const std::string& p) { return &weights.at(p); }, options);
     EXPECT_TRUE(s) << s.error().message;
     return std::move(*s);
   }
@@ -60,7 +62,8 @@ void expect_same(const model::GeneratedSequence& a, const model::GeneratedSequen
   EXPECT_EQ(a.tokens, b.tokens);
   ASSERT_EQ(a.logits.size(), b.logits.size());
   for (size_t k = 0; k < a.logits.size(); ++k)
-    EXPECT_EQ(std::memcmp(a.logits[k].data(), b.logits[k].data(), a.logits[k].size() * sizeof(float)), 0) << "token " << k;
+    EXPECT_EQ(std::memcmp(a.logits[k].data(), b.logits[k].data(), a.logits[k].size() * sizeof(float)), 0)
+        << "token " << k;
 }
 
 const Prompts kRagged{{3, 1, 4, 1, 5}, {9}, {2, 6, 5, 3, 5, 8, 9, 7}};
@@ -189,12 +192,16 @@ TEST_F(Generation, OnlyTheDefaultNumberOfTokensGivesWay) {
 
 TEST_F(Generation, RefusesBeforeThePrefill) {
   callbacks.on_step = [](const model::StepInfo&) { ADD_FAILURE() << "a step ran"; };
-  EXPECT_EQ(refusal(request({kRagged[0]}, 12)).message,
-            "prompt 1 has 5 tokens and 12 new ones are asked for; together they must not exceed max_seq_len, 16");
-  EXPECT_EQ(refusal(request({kRagged[0]}, INT64_MAX)).notes[0], "help: raise --max-seq-len, lower --max-new-tokens or shorten the prompt");
+  EXPECT_EQ(
+      refusal(request({kRagged[0]}, 12)).message,
+      "prompt 1 has 5 tokens and 12 new ones are asked for; together they must not exceed max_seq_len, 16");
+  EXPECT_EQ(refusal(request({kRagged[0]}, INT64_MAX)).notes[0],
+            "help: raise --max-seq-len, lower --max-new-tokens or shorten the prompt");
   sizes.kv_blocks = 9;
   const Error e = refusal(request(kRagged, 8));
-  EXPECT_EQ(e.message, "the requests need 9 KV blocks of 4 rows; 8 are usable (--kv-blocks 9, block 0 is the null block)");
+  EXPECT_EQ(
+      e.message,
+      "the requests need 9 KV blocks of 4 rows; 8 are usable (--kv-blocks 9, block 0 is the null block)");
   EXPECT_EQ(e.notes[0], "help: --kv-blocks 10, fewer prompts, or a lower --max-new-tokens");
   GenerateRequest many = request(kRagged, 2);
   many.batch_size = 2;
@@ -211,7 +218,9 @@ TEST_F(Generation, RefusesBeforeThePrefill) {
   EXPECT_EQ(refusal(no_blocks).message, "--block-size is 0; it must be at least 1 and fit 31 bits");
   GenerateRequest full = request({std::vector<int32_t>(16, 1)}, 1);
   full.max_new_tokens = {};
-  EXPECT_EQ(refusal(full).message, "prompt 1 has 16 tokens and 1 new ones are asked for; together they must not exceed max_seq_len, 16");
+  EXPECT_EQ(
+      refusal(full).message,
+      "prompt 1 has 16 tokens and 1 new ones are asked for; together they must not exceed max_seq_len, 16");
 }
 
 TEST_F(Generation, TheInterruptEndsIt) {
@@ -219,7 +228,8 @@ TEST_F(Generation, TheInterruptEndsIt) {
   std::atomic<bool> stop{false};
   model::SessionOptions options;
   options.interrupt = &stop;
-  auto s = model::Session::create(test::tiny_program(sizes), [&](const std::string& p) { return &weights.at(p); }, options);
+  auto s = model::Session::create(
+      test::tiny_program(sizes), [&](const std::string& p) { return &weights.at(p); }, options);
   ASSERT_TRUE(s) << s.error().message;
   callbacks.on_step = [&](const model::StepInfo& i) { stop = i.step == 2; };
   const auto r = model::generate(**s, request(kRagged, 6), callbacks);
@@ -230,7 +240,8 @@ TEST_F(Generation, TheInterruptEndsIt) {
 TEST_F(Generation, NaNIsNeverChosen) {
   auto weights = test::tiny_weights(sizes);
   for (int i = 0; i < 24; ++i) weights["head.w"].data<float>()[i] = NAN;  // token 0
-  auto s = model::Session::create(test::tiny_program(sizes), [&](const std::string& p) { return &weights.at(p); }, {});
+  auto s = model::Session::create(test::tiny_program(sizes),
+                                  [&](const std::string& p) { return &weights.at(p); }, {});
   auto r = model::generate(**s, request(kRagged, 4));
   ASSERT_TRUE(r) << r.error().message;
   for (const auto& q : r->requests)

@@ -1,10 +1,11 @@
 // The graph executor against the interpreter, and what it refuses.
+#include "runtime/exec/graph.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
-#include "runtime/exec/graph.h"
 #include "tests/unit/exec/naive_schedule.h"
 #include "tests/unit/exec/tiny_model.h"
 
@@ -39,8 +40,10 @@ struct GraphTest : testing::Test {
     const ValueId slots = b.param("slots", i32({n}));
     const ValueId bias = b.constant<float>(plan::DType::F32, {33}, test::noise(9, 33));
     const ValueId y = b.op(Opcode::Linear, {x, b.weight("w", f32({33, 16})), kNone}, {}, f32({n, 33}));
-    const ValueId z = b.op(Opcode::Softmax, {b.op(Opcode::Add, {y, bias}, {}, f32({n, 33}))}, {}, f32({n, 33}));
-    const ValueId flat = b.op(Opcode::Reshape, {z}, {{"shape", std::vector<Dim>{n * Dim(33)}}}, f32({n * Dim(33)}));
+    const ValueId z =
+        b.op(Opcode::Softmax, {b.op(Opcode::Add, {y, bias}, {}, f32({n, 33}))}, {}, f32({n, 33}));
+    const ValueId flat =
+        b.op(Opcode::Reshape, {z}, {{"shape", std::vector<Dim>{n * Dim(33)}}}, f32({n * Dim(33)}));
     b.next_loc = {1, 9, 2, 3};
     b.effect(Opcode::ScatterUpdate, {b.state("seen", f32({2, 1, 16})), slots, x});
     return b.done({flat, b.op(Opcode::ReduceSum, {y}, {}, f32({n}))});
@@ -76,11 +79,13 @@ TEST_F(GraphTest, GivesTheBitsOfTheInterpreterForAnyNumberOfWorkers) {
     for (int replay = 0; replay < 3; ++replay) {
       const auto r = (*graph)->run(args);
       ASSERT_TRUE(r) << r.error().message;
-      for (size_t i = 0; i < want.size(); ++i) EXPECT_EQ(test::bits((*r)[i]), want[i]) << threads << " workers, output " << i;
+      for (size_t i = 0; i < want.size(); ++i)
+        EXPECT_EQ(test::bits((*r)[i]), want[i]) << threads << " workers, output " << i;
     }
     EXPECT_EQ(test::bits(bindings.states["seen"]), want_state);
     EXPECT_EQ((*graph)->replays(), 3u);
-    EXPECT_EQ((*graph)->steps_run(), 3u * 5);  // linear, add, softmax, scatter_update, reduce_sum; reshape is a view
+    EXPECT_EQ((*graph)->steps_run(),
+              3u * 5);  // linear, add, softmax, scatter_update, reduce_sum; reshape is a view
   }
 }
 
@@ -98,7 +103,8 @@ TEST_F(GraphTest, ViewsOfInputsShareTheirBytes) {
   FunctionBuilder b(program, "f");
   const Dim n = b.dim("n");
   const ValueId x = b.param("x", f32({n, 2}));
-  const ValueId view = b.op(Opcode::Reshape, {x}, {{"shape", std::vector<Dim>{n * Dim(2)}}}, f32({n * Dim(2)}));
+  const ValueId view =
+      b.op(Opcode::Reshape, {x}, {{"shape", std::vector<Dim>{n * Dim(2)}}}, f32({n * Dim(2)}));
   b.done({view, b.op(Opcode::Neg, {view}, {}, f32({n * Dim(2)}))});
   auto graph = exec::Graph::build(program, schedule(2), bindings, workers, {.poison = true});
   ASSERT_TRUE(graph) << graph.error().message;
@@ -125,7 +131,9 @@ TEST_F(GraphTest, FaultsNameTheirPlace) {
   ASSERT_TRUE(graph) << graph.error().message;
   const auto r = (*graph)->run({floats({2, 16}, test::noise(1, 32)), ints({0, 2})});
   ASSERT_FALSE(r);
-  EXPECT_EQ(r.error().message, "test.sk:9:2: `scatter_update`: index 2 at row 1 is out of range; it must be at least 0 and below 2");
+  EXPECT_EQ(
+      r.error().message,
+      "test.sk:9:2: `scatter_update`: index 2 at row 1 is out of range; it must be at least 0 and below 2");
 }
 
 TEST_F(GraphTest, AFaultEndsTheRunBehindItsLaunchOnAnyNumberOfWorkers) {
@@ -139,13 +147,16 @@ TEST_F(GraphTest, AFaultEndsTheRunBehindItsLaunchOnAnyNumberOfWorkers) {
   for (const bool spread : {false, true})
     for (const uint32_t threads : {1u, 2u, 3u, 9u}) {
       exec::Workers team(threads);
-      auto graph = exec::Graph::build(program, schedule(n), bindings, team, {.poison = true, .spread = spread});
+      auto graph =
+          exec::Graph::build(program, schedule(n), bindings, team, {.poison = true, .spread = spread});
       ASSERT_TRUE(graph) << graph.error().message;
       const uint64_t launches = (*graph)->launches_per_run();
       for (uint64_t turn = 1; turn <= 3; ++turn) {
         const auto failed = (*graph)->run(bad);
         ASSERT_FALSE(failed);
-        EXPECT_EQ(failed.error().message, "test.sk:9:2: `scatter_update`: index 7 at row 351 is out of range; it must be at least 0 and below 2");
+        EXPECT_EQ(failed.error().message,
+                  "test.sk:9:2: `scatter_update`: index 7 at row 351 is out of range; it must be at least 0 "
+                  "and below 2");
         const uint64_t before = (*graph)->launches_run();
         const auto r = (*graph)->run(good);
         ASSERT_TRUE(r) << r.error().message;
@@ -166,7 +177,8 @@ TEST_F(GraphTest, AnInterruptEndsARunAndTheNextOneIsWhole) {
   for (const uint32_t threads : {1u, 2u, 5u}) {
     exec::Workers team(threads);
     std::atomic<bool> interrupt{false};
-    auto graph = exec::Graph::build(program, schedule(n), bindings, team, {.poison = true, .spread = true, .interrupt = &interrupt});
+    auto graph = exec::Graph::build(program, schedule(n), bindings, team,
+                                    {.poison = true, .spread = true, .interrupt = &interrupt});
     ASSERT_TRUE(graph) << graph.error().message;
     const std::string want = test::bits((*(*graph)->run(args))[0]);
     interrupt = true;
@@ -213,7 +225,8 @@ TEST_F(GraphTest, RefusesWhatCannotRun) {
   s.steps.erase(s.steps.begin());  // the first task's result is read and was never written
   EXPECT_NE(refusal(s).find("graph of `f`: the schedule is not valid"), std::string::npos);
   bindings.weights["w"] = floats({33, 15}, test::noise(2, 33 * 15));
-  EXPECT_EQ(refusal(schedule(2)), "graph of `f`: weight `w` is f32[33, 15], the schedule expects f32[33, 16]");
+  EXPECT_EQ(refusal(schedule(2)),
+            "graph of `f`: weight `w` is f32[33, 15], the schedule expects f32[33, 16]");
   bindings.weights.clear();
   EXPECT_EQ(refusal(schedule(2)), "graph of `f`: weight `w` is not loaded");
 }
@@ -230,18 +243,21 @@ TEST_F(GraphTest, RefusesShapesThatTheKernelWouldNotSurvive) {
 TEST_F(GraphTest, AStateThatIsAssignedAsAWholeHasNoPlace) {
   example();
   program.states[0].rebound = true;
-  EXPECT_EQ(refusal(schedule(1)), "graph of `f`: state `seen` is assigned as a whole; a static graph needs it to stay in place");
+  EXPECT_EQ(refusal(schedule(1)),
+            "graph of `f`: state `seen` is assigned as a whole; a static graph needs it to stay in place");
 }
 
 TEST_F(GraphTest, HostScalarsAreCompiledIn) {
   FunctionBuilder b(program, "f");
   const Dim n = b.dim("n");
   b.param("count", plan::Type::host_int(n));
-  b.done({b.op(Opcode::Full, {}, {{"shape", std::vector<Dim>{n}}, {"value", 2.0}, {"dtype", plan::DType::F32}}, f32({n}))});
+  b.done({b.op(Opcode::Full, {},
+               {{"shape", std::vector<Dim>{n}}, {"value", 2.0}, {"dtype", plan::DType::F32}}, f32({n}))});
   auto graph = exec::Graph::build(program, schedule(3), bindings, workers);
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(test::values<float>((*(*graph)->run({int64_t{3}}))[0]), (std::vector<float>{2, 2, 2}));
-  EXPECT_EQ((*graph)->run({int64_t{4}}).error().message, "graph of `f`: input 0 is 4; the graph was made for 3");
+  EXPECT_EQ((*graph)->run({int64_t{4}}).error().message,
+            "graph of `f`: input 0 is 4; the graph was made for 3");
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ TEST_F(HostOps, ItemBindsTheSymbolOfItsType) {
   const Dim n = b.dim("n");
   const ValueId x = b.param("x", i32({1}));
   b.op(Opcode::Item, {x}, {}, Type::host_int(n));
-  const ValueId y = b.op(Opcode::Full, {}, {{"shape", std::vector<Dim>{n, 2}}, {"value", 1.5}, {"dtype", plan::DType::F32}}, f32({n, 2}));
+  const ValueId y =
+      b.op(Opcode::Full, {}, {{"shape", std::vector<Dim>{n, 2}}, {"value", 1.5}, {"dtype", plan::DType::F32}},
+           f32({n, 2}));
   const auto r = run({y}, {ints({3})});
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(test::values<float>((*r)[0]), std::vector<float>(6, 1.5));
@@ -59,7 +61,8 @@ TEST_F(HostOps, ListsCanBeTakenApart) {
   const ValueId x = b.param("x", i32({b.dim("n")}));
   const ValueId list = b.op(Opcode::ToList, {x}, {}, Type::host(Kind::HostList));
   const ValueId last = b.op(Opcode::HostElement, {list}, {{"index", Dim(-1)}}, Type::host_int(b.dim("a")));
-  const ValueId length = b.op(Opcode::HostElement, {list}, {{"index", Dim(0)}, {"length", true}}, Type::host_int(b.dim("l")));
+  const ValueId length =
+      b.op(Opcode::HostElement, {list}, {{"index", Dim(0)}, {"length", true}}, Type::host_int(b.dim("l")));
   const ValueId back = b.op(Opcode::ToTensor, {list}, {}, i32({b.dim("m")}));
   const auto r = run({last, length, back}, {ints({4, 5, 6})});
   ASSERT_TRUE(r) << r.error().message;
@@ -70,7 +73,8 @@ TEST_F(HostOps, ListsCanBeTakenApart) {
 
 TEST_F(HostOps, AnElementOutsideAListIsAnError) {
   const ValueId x = b.param("x", Type::host(Kind::HostList));
-  const auto r = run({b.op(Opcode::HostElement, {x}, {{"index", Dim(3)}}, Type::host_int(b.dim("a")))}, {std::vector<int64_t>{1, 2}});
+  const auto r = run({b.op(Opcode::HostElement, {x}, {{"index", Dim(3)}}, Type::host_int(b.dim("a")))},
+                     {std::vector<int64_t>{1, 2}});
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().message, "`host_element`: element 3 of a list of 2");
 }
@@ -82,15 +86,19 @@ TEST_F(HostOps, PrintShowsValues) {
   b.effect(Opcode::Print, {x, s, n, c, l, e}, {{"format", "x = {}, s = {}; {} {} {} {}"}});
   b.effect(Opcode::Print, {n, n}, {{"format", "{{{}}}{} times {{}}"}});
   b.effect(Opcode::Print, {}, {{"format", "done"}});
-  ASSERT_TRUE(run({}, {floats({2, 2}, {1, 0.1f, -3, 1e10f}), floats({}, {2.5}), int64_t{7}, true, std::vector<int64_t>{1, 2}, floats({0}, {})}));
-  EXPECT_EQ(printed, "x = f32[2, 2] [[1, 0.100000001], [-3, 1e+10]], s = 2.5; 7 true [1, 2] f32[0] []\n{7}7 times {}\ndone\n");
+  ASSERT_TRUE(run({}, {floats({2, 2}, {1, 0.1f, -3, 1e10f}), floats({}, {2.5}), int64_t{7}, true,
+                       std::vector<int64_t>{1, 2}, floats({0}, {})}));
+  EXPECT_EQ(printed,
+            "x = f32[2, 2] [[1, 0.100000001], [-3, 1e+10]], s = 2.5; 7 true [1, 2] f32[0] []\n{7}7 times "
+            "{}\ndone\n");
 }
 
 TEST(Text, LongTensorsAreCut) {
   std::vector<float> data(1200);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);
   EXPECT_EQ(exec::text(floats({1200}, data)), "f32[1200] [0, 1, 2, …, 1197, 1198, 1199]");
-  EXPECT_EQ(exec::text(floats({2, 600}, data)), "f32[2, 600] [[0, 1, 2, …, 597, 598, 599], [600, 601, 602, …, 1197, 1198, 1199]]");
+  EXPECT_EQ(exec::text(floats({2, 600}, data)),
+            "f32[2, 600] [[0, 1, 2, …, 597, 598, 599], [600, 601, 602, …, 1197, 1198, 1199]]");
 }
 
 TEST_F(HostOps, NonzeroAndMaskedSelectDecideTheirSizes) {
@@ -102,7 +110,8 @@ TEST_F(HostOps, NonzeroAndMaskedSelectDecideTheirSizes) {
   const ValueId picked = b.op(Opcode::MaskedSelect, {x, positive}, {}, f32({b.dim("p")}));
   const ValueId row = b.op(Opcode::MaskedSelect, {x, rows}, {}, f32({m, 3}));
   const ValueId twice = b.op(Opcode::Add, {row, row}, {}, f32({m, 3}));
-  const auto r = run({where, picked, twice}, {floats({2, 3}, {0, 1, -1, 2, 0, 3}), test::tensor<uint8_t>(SK_BOOL, {2}, {0, 1})});
+  const auto r = run({where, picked, twice},
+                     {floats({2, 3}, {0, 1, -1, 2, 0, 3}), test::tensor<uint8_t>(SK_BOOL, {2}, {0, 1})});
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(test::values<int32_t>((*r)[0]), (std::vector<int32_t>{0, 1, 1, 0, 1, 2}));
   EXPECT_EQ(test::values<float>((*r)[1]), (std::vector<float>{1, 2, 3}));
@@ -115,7 +124,8 @@ TEST_F(HostOps, WhatIsSentIsReceivedInOrder) {
   b.effect(Opcode::Send, {y}, {{"tag", Dim(5)}});
   const plan::Attr shape = std::vector<Dim>{2};
   const auto recv = [&](int64_t tag) {
-    return b.op(Opcode::Recv, {}, {{"shape", shape}, {"dtype", plan::DType::F32}, {"tag", Dim(tag)}}, f32({2}));
+    return b.op(Opcode::Recv, {}, {{"shape", shape}, {"dtype", plan::DType::F32}, {"tag", Dim(tag)}},
+                f32({2}));
   };
   const ValueId first = recv(5), second = recv(5);
   const auto r = run({first, second}, {floats({2}, {1, 2}), floats({2}, {3, 4})});
@@ -125,15 +135,20 @@ TEST_F(HostOps, WhatIsSentIsReceivedInOrder) {
 }
 
 TEST_F(HostOps, AReceiveWithoutASendDoesNotHang) {
-  const auto r = run({b.op(Opcode::Recv, {}, {{"shape", std::vector<Dim>{2}}, {"dtype", plan::DType::F32}, {"tag", Dim(9)}}, f32({2}))}, {});
+  const auto r =
+      run({b.op(Opcode::Recv, {},
+                {{"shape", std::vector<Dim>{2}}, {"dtype", plan::DType::F32}, {"tag", Dim(9)}}, f32({2}))},
+          {});
   ASSERT_FALSE(r);
-  EXPECT_EQ(r.error().message, "`recv`: nothing was sent with tag 9: with one rank the `send` must come first");
+  EXPECT_EQ(r.error().message,
+            "`recv`: nothing was sent with tag 9: with one rank the `send` must come first");
 }
 
 TEST_F(HostOps, CheckComparesSizes) {
   const ValueId x = b.param("x", f32({b.dim("n")})), y = b.param("y", f32({b.dim("m")}));
   (void)x, (void)y;
-  b.effect(Opcode::Check, {}, {{"actual", b.dim("n")}, {"expected", b.dim("m")}, {"message", "rows of `add`"}});
+  b.effect(Opcode::Check, {},
+           {{"actual", b.dim("n")}, {"expected", b.dim("m")}, {"message", "rows of `add`"}});
   const auto r = run({}, {floats({2}, {1, 2}), floats({1}, {1})});
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().message, "`check`: rows of `add`: 2 is not 1");
@@ -186,17 +201,24 @@ TEST(HostMath, RefusesWhatHasNoValue) {
   };
   constexpr int64_t kMax = INT64_MAX, kMin = INT64_MIN;
   for (const char* fn : {"div", "floordiv", "mod"}) {
-    EXPECT_EQ(message(fn, {int64_t{1}, int64_t{0}}, Kind::HostInt), std::string(fn) + "(1, 0): division by zero");
+    EXPECT_EQ(message(fn, {int64_t{1}, int64_t{0}}, Kind::HostInt),
+              std::string(fn) + "(1, 0): division by zero");
     EXPECT_EQ(message(fn, {1.0, 0.0}, Kind::HostFloat), std::string(fn) + "(1, 0): division by zero");
   }
-  EXPECT_EQ(message("div", {int64_t{7}, int64_t{2}}, Kind::HostInt), "div(7, 2): an integer is wanted here and the division leaves 1");
-  EXPECT_EQ(message("add", {kMax, int64_t{1}}, Kind::HostInt), "add(9223372036854775807, 1): the result does not fit 64 bits");
-  EXPECT_EQ(message("floordiv", {kMin, int64_t{-1}}, Kind::HostInt), "floordiv(-9223372036854775808, -1): the result does not fit 64 bits");
+  EXPECT_EQ(message("div", {int64_t{7}, int64_t{2}}, Kind::HostInt),
+            "div(7, 2): an integer is wanted here and the division leaves 1");
+  EXPECT_EQ(message("add", {kMax, int64_t{1}}, Kind::HostInt),
+            "add(9223372036854775807, 1): the result does not fit 64 bits");
+  EXPECT_EQ(message("floordiv", {kMin, int64_t{-1}}, Kind::HostInt),
+            "floordiv(-9223372036854775808, -1): the result does not fit 64 bits");
   EXPECT_EQ(message("mod", {kMin, int64_t{-1}}, Kind::HostInt), "int 0");
-  EXPECT_EQ(message("neg", {kMin}, Kind::HostInt), "neg(-9223372036854775808): the result does not fit 64 bits");
-  EXPECT_EQ(message("pow", {int64_t{10}, int64_t{19}}, Kind::HostInt), "pow(10, 19): the result does not fit 64 bits");
+  EXPECT_EQ(message("neg", {kMin}, Kind::HostInt),
+            "neg(-9223372036854775808): the result does not fit 64 bits");
+  EXPECT_EQ(message("pow", {int64_t{10}, int64_t{19}}, Kind::HostInt),
+            "pow(10, 19): the result does not fit 64 bits");
   EXPECT_EQ(message("to_int", {1e300}, Kind::HostInt), "to_int(1e+300): the result does not fit 64 bits");
-  EXPECT_EQ(message("add", {std::vector<int64_t>{1}, int64_t{1}}, Kind::HostInt), "add([1], 1): the operands must be host numbers");
+  EXPECT_EQ(message("add", {std::vector<int64_t>{1}, int64_t{1}}, Kind::HostInt),
+            "add([1], 1): the operands must be host numbers");
 }
 
 }  // namespace

@@ -42,9 +42,11 @@ TEST_F(Interpreter, ComputesWithSymbolicSizes) {
   FunctionBuilder b(program, "main");
   const Dim n = b.dim("n");
   const ValueId x = b.param("x", f32({n, 2}));
-  const ValueId y = b.op(Opcode::Mul, {x, b.constant<float>(plan::DType::F32, {2}, {10, 100})}, {}, f32({n, 2}));
+  const ValueId y =
+      b.op(Opcode::Mul, {x, b.constant<float>(plan::DType::F32, {2}, {10, 100})}, {}, f32({n, 2}));
   const ValueId z = b.op(Opcode::Concat, {x, y}, {{"axis", Dim(0)}}, f32({n * Dim(2), 2}));
-  const ValueId flat = b.op(Opcode::Reshape, {z}, {{"shape", std::vector<Dim>{n * Dim(4)}}}, f32({n * Dim(4)}));
+  const ValueId flat =
+      b.op(Opcode::Reshape, {z}, {{"shape", std::vector<Dim>{n * Dim(4)}}}, f32({n * Dim(4)}));
   const auto& f = b.done({flat});
   const auto r = run(f, {floats({1, 2}, {3, 4})});
   ASSERT_TRUE(r) << r.error().message;
@@ -60,8 +62,10 @@ TEST_F(Interpreter, ArgumentsMustAgreeWithTheirTypesAndEachOther) {
   EXPECT_EQ(error(f, {floats({2}, {1, 2})}), "`main` takes 2 arguments, 1 were given");
   EXPECT_EQ(error(f, {floats({2}, {1, 2}), floats({3}, {1, 2, 3})}),
             "`main`: argument `y` is f32[3] where f32[n] is declared, n being 2 here");
-  EXPECT_EQ(error(f, {floats({2}, {1, 2}), ints({1, 2})}), "`main`: argument `y` is i32[2] where f32[n] is declared");
-  EXPECT_EQ(error(f, {floats({2}, {1, 2}), int64_t{4}}), "`main`: argument `y` is int 4 where f32[n] is declared");
+  EXPECT_EQ(error(f, {floats({2}, {1, 2}), ints({1, 2})}),
+            "`main`: argument `y` is i32[2] where f32[n] is declared");
+  EXPECT_EQ(error(f, {floats({2}, {1, 2}), int64_t{4}}),
+            "`main`: argument `y` is int 4 where f32[n] is declared");
   Tensor strided = floats({2, 2}, {1, 2, 3, 4});
   strided.view.rank = 1;
   strided.view.stride[0] = 2;
@@ -75,7 +79,9 @@ TEST_F(Interpreter, CallsHaveTheirOwnSymbols) {
   g.done({g.op(Opcode::Concat, {x, x}, {}, f32({n * Dim(2)}))});
   FunctionBuilder b(program, "main");
   const ValueId a = b.param("a", f32({n}));
-  const auto call = [&](ValueId v, Dim size) { return b.op(Opcode::Call, {v}, {{"callee", "twice"}}, f32({size})); };
+  const auto call = [&](ValueId v, Dim size) {
+    return b.op(Opcode::Call, {v}, {{"callee", "twice"}}, f32({size}));
+  };
   const auto& f = b.done({call(call(a, n * Dim(2)), n * Dim(4)), a});
   const auto r = run(f, {floats({1}, {5})});
   ASSERT_TRUE(r) << r.error().message;
@@ -138,7 +144,8 @@ TEST_F(Interpreter, WeightsAndLiteralsAreNeverWritten) {
   exec::Interpreter interpreter(program, bindings, workers);
   const auto r = interpreter.run(f, {ints({0}), floats({1, 1}, {5})});
   ASSERT_FALSE(r);
-  EXPECT_EQ(r.error().message, "`scatter_update`: `cache` is a weight or a literal; only states may be written");
+  EXPECT_EQ(r.error().message,
+            "`scatter_update`: `cache` is a weight or a literal; only states may be written");
 }
 
 TEST_F(Interpreter, StoredWeightsKeepTheirDtypeThroughLayoutOps) {
@@ -180,7 +187,8 @@ TEST_F(Interpreter, AFaultNamesOpInstancePlaceValueAndLimit) {
   for (const uint32_t threads : {1u, 2u, 3u})
     for (int i = 0; i < 20; ++i)
       ASSERT_EQ(error(f, args, threads),
-                "test.sk:12:5: `embedding` (layers.0.embed): index 77 at row 40 is out of range; it must be at least 0 and below 5");
+                "test.sk:12:5: `embedding` (layers.0.embed): index 77 at row 40 is out of range; it must be "
+                "at least 0 and below 5");
 }
 
 TEST_F(Interpreter, SizesThatOnlyARunKnowsAreChecked) {
@@ -189,11 +197,14 @@ TEST_F(Interpreter, SizesThatOnlyARunKnowsAreChecked) {
   const ValueId x = b.param("x", f32({n}));
   b.param("count", plan::Type::host_int(k));
   b.next_loc = {1, 3, 1, 4};
-  const auto& f = b.done({b.op(Opcode::Slice, {x}, {{"axis", Dim(0)}, {"begin", Dim(0)}, {"end", k}}, f32({k}))});
+  const auto& f =
+      b.done({b.op(Opcode::Slice, {x}, {{"axis", Dim(0)}, {"begin", Dim(0)}, {"end", k}}, f32({k}))});
   const Tensor x3 = floats({3}, {1, 2, 3});
   EXPECT_EQ(test::values<float>((*run(f, {x3, int64_t{2}}))[0]), (std::vector<float>{1, 2}));
-  EXPECT_EQ(error(f, {x3, int64_t{4}}), "test.sk:3:1: `slice`: [0..4] of axis 0 of f32[3]; 0 ≤ begin ≤ end ≤ size must hold");
-  EXPECT_EQ(error(f, {x3, int64_t{-1}}), "test.sk:3:1: `slice`: a tensor of shape [-1] was asked for; sizes must not be negative");
+  EXPECT_EQ(error(f, {x3, int64_t{4}}),
+            "test.sk:3:1: `slice`: [0..4] of axis 0 of f32[3]; 0 ≤ begin ≤ end ≤ size must hold");
+  EXPECT_EQ(error(f, {x3, int64_t{-1}}),
+            "test.sk:3:1: `slice`: a tensor of shape [-1] was asked for; sizes must not be negative");
   EXPECT_NE(error(f, {x3, int64_t{1} << 60}).find("no memory for a tensor"), std::string::npos);
 }
 
@@ -221,7 +232,8 @@ TEST_F(Interpreter, AnyNumberOfWorkersGivesTheSameBits) {
   ASSERT_TRUE(one) << one.error().message;
   for (const uint32_t threads : {2u, 3u, 5u}) {
     const auto many = run(f, args, threads);
-    for (size_t i = 0; i < 2; ++i) EXPECT_EQ(test::bits((*one)[i]), test::bits((*many)[i])) << threads << " workers";
+    for (size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(test::bits((*one)[i]), test::bits((*many)[i])) << threads << " workers";
   }
 }
 

@@ -89,7 +89,8 @@ Expected<Schedule> naive_schedule(const Program& program, const GraphKey& key) {
     } else if (op.code == Opcode::State) {
       add(op.results[0], Storage::State).path = std::get<std::string>(op.attrs[0]);
     } else if (op.code == Opcode::Constant) {
-      add(op.results[0], Storage::Constant).index = static_cast<uint32_t>(std::get<Dim>(op.attrs[0]).constant());
+      add(op.results[0], Storage::Constant).index =
+          static_cast<uint32_t>(std::get<Dim>(op.attrs[0]).constant());
     } else if (!info(op.code).has_kernel()) {
       return fail(fmt::format("`{}` cannot be in a graph", info(op.code).name));
     } else {
@@ -100,7 +101,8 @@ Expected<Schedule> naive_schedule(const Program& program, const GraphKey& key) {
       task.loc = op.loc;
       task.path = op.path;
       for (const ValueId v : op.operands) task.in.push_back(v == kNone ? kNone : place[v]);
-      for (size_t i = 0; i < op.attrs.size(); ++i) task.attrs.push_back(task_attr(attr_param(info(op.code), i), op.attrs[i], lookup));
+      for (size_t i = 0; i < op.attrs.size(); ++i)
+        task.attrs.push_back(task_attr(attr_param(info(op.code), i), op.attrs[i], lookup));
       task.view = info(op.code).has(kView);
       for (const ValueId v : op.results) {
         if (task.view) {

@@ -1,4 +1,5 @@
-// naive_schedule — the simplest correct schedule of a straight-line function: one stream, a place for every value
+// naive_schedule — the simplest correct schedule of a straight-line function: one stream, a place for every
+// value
 #pragma once
 #include "runtime/plan/hook.h"
 

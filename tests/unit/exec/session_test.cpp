@@ -1,7 +1,8 @@
 // Loading: weights, consts, states; who runs a call.
+#include "runtime/model/session.h"
+
 #include <gtest/gtest.h>
 
-#include "runtime/model/session.h"
 #include "tests/unit/exec/naive_schedule.h"
 #include "tests/unit/exec/tiny_model.h"
 
@@ -18,11 +19,15 @@ using test::floats;
 using test::FunctionBuilder;
 using Weights = std::map<std::string, Tensor>;
 
-Expected<std::unique_ptr<Session>> create(plan::Program program, const Weights& weights, model::SessionOptions options = {}) {
-  return Session::create(std::move(program), [&](const std::string& path) {
-    const auto it = weights.find(path);
-    return it == weights.end() ? nullptr : &it->second;
-  }, std::move(options));
+Expected<std::unique_ptr<Session>> create(plan::Program program, const Weights& weights,
+                                          model::SessionOptions options = {}) {
+  return Session::create(
+      std::move(program),
+      [&](const std::string& path) {
+        const auto it = weights.find(path);
+        return it == weights.end() ? nullptr : &it->second;
+      },
+      std::move(options));
 }
 
 plan::Program with_weight() {
@@ -68,7 +73,8 @@ TEST(Session, ASourceThatSomebodyElseReadsStays) {
 
 TEST(Session, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(create(with_weight(), {}).error().message, "weight `a` is not loaded");
-  EXPECT_EQ(create(with_weight(), {{"a", floats({3}, {1, 2, 3})}}).error().message, "`a` is f32[3], declared f32[2]");
+  EXPECT_EQ(create(with_weight(), {{"a", floats({3}, {1, 2, 3})}}).error().message,
+            "`a` is f32[3], declared f32[2]");
   plan::Program circular = with_weight();
   add_const(circular, "b", "c", Opcode::Neg);
   add_const(circular, "c", "b", Opcode::Neg);
@@ -86,7 +92,9 @@ TEST(Session, StatesThatDoNotFitMemoryAreAnError) {
   program.states.push_back({"kv", f32({int64_t{1} << 40, 16}), false, false, {}});
   const auto s = create(program, {});
   ASSERT_FALSE(s);
-  EXPECT_NE(s.error().message.find("state `kv`: no memory for a tensor f32[1099511627776, 16]"), std::string::npos) << s.error().message;
+  EXPECT_NE(s.error().message.find("state `kv`: no memory for a tensor f32[1099511627776, 16]"),
+            std::string::npos)
+      << s.error().message;
   EXPECT_NE(s.error().notes.back().find("--kv-blocks"), std::string::npos);
 }
 
@@ -128,7 +136,8 @@ TEST(Session, ScriptsReachTheGraphs) {
     FunctionBuilder b(program, "main");
     const ValueId y = b.param("y", f32({2}));
     const auto call = [&](ValueId v) { return b.op(Opcode::Call, {v}, {{"callee", "M.decode"}}, f32({2})); };
-    const ValueId one = b.op(Opcode::Slice, {y}, {{"axis", Dim(0)}, {"begin", Dim(0)}, {"end", Dim(1)}}, f32({1}));
+    const ValueId one =
+        b.op(Opcode::Slice, {y}, {{"axis", Dim(0)}, {"begin", Dim(0)}, {"end", Dim(1)}}, f32({1}));
     const ValueId short_call = b.op(Opcode::Call, {one}, {{"callee", "M.decode"}}, f32({1}));
     b.done({call(call(call(y))), short_call});
     return program;

@@ -1,8 +1,10 @@
-// Every operator with a kernel: the last look at shapes accepts what the rule says and refuses what differs from it.
+// Every operator with a kernel: the last look at shapes accepts what the rule says and refuses what differs
+// from it.
+#include "runtime/exec/shape_check.h"
+
 #include <gtest/gtest.h>
 
 #include "runtime/exec/launch.h"
-#include "runtime/exec/shape_check.h"
 #include "runtime/tensor/tensor.h"
 
 namespace skdsl {
@@ -12,7 +14,7 @@ using Shape = std::vector<int64_t>;
 
 struct Case {
   Opcode op;
-  std::vector<Shape> in;   // {-1} = absent
+  std::vector<Shape> in;  // {-1} = absent
   std::vector<int64_t> attrs;
   std::vector<Shape> lists;  // IntList attributes come first in these tables' rows
   std::vector<Shape> out;
@@ -20,7 +22,8 @@ struct Case {
 
 std::optional<std::string> error_of(const Case& c) {
   std::vector<sk_tensor> in, out;
-  for (const Shape& s : c.in) in.push_back(s == Shape{-1} ? sk_tensor{} : contiguous_view(SK_F32, s, nullptr));
+  for (const Shape& s : c.in)
+    in.push_back(s == Shape{-1} ? sk_tensor{} : contiguous_view(SK_F32, s, nullptr));
   for (const Shape& s : c.out) out.push_back(contiguous_view(SK_F32, s, nullptr));
   exec::AbiAttrs attrs;
   for (const Shape& l : c.lists) attrs.add_list(l);
@@ -66,10 +69,20 @@ const std::vector<Case>& good_calls() {
       {Opcode::MoeGatingTopK, {{3, 8}, {8}}, {2, 0, 0, 0, 4, 2, 0}, {}, {{3, 2}, {3, 2}}},
       {Opcode::MoeInitRouting, {{3, 8}, {3, 2}}, {5}, {}, {{6, 8}, {6}, {5}}},
       {Opcode::MoeFinalizeRouting, {{6, 8}, {6}, {3, 2}, {3, 2}, {3, 8}}, {5}, {}, {{3, 8}}},
-      {Opcode::FusedInferAttentionScore, {{5, 4, 8}, {6, 2, 8}, {6, 2, 7}, {-1}, {-1}, {-1}, {3}, {3}}, {4, 2, 0, 0, 0, 3, 0}, {}, {{5, 4, 7}}},
-      {Opcode::FusedInferAttentionScore, {{5, 4, 8}, {9, 16, 8}, {9, 16, 8}, {5, 4, 2}, {9, 16, 2}, {3, 7}, {3}, {3}}, {4, 1, 0, 16, 0, 3, 0}, {},
+      {Opcode::FusedInferAttentionScore,
+       {{5, 4, 8}, {6, 2, 8}, {6, 2, 7}, {-1}, {-1}, {-1}, {3}, {3}},
+       {4, 2, 0, 0, 0, 3, 0},
+       {},
+       {{5, 4, 7}}},
+      {Opcode::FusedInferAttentionScore,
+       {{5, 4, 8}, {9, 16, 8}, {9, 16, 8}, {5, 4, 2}, {9, 16, 2}, {3, 7}, {3}, {3}},
+       {4, 1, 0, 16, 0, 3, 0},
+       {},
        {{5, 4, 8}}},
-      {Opcode::FusedInferAttentionScore, {{5, 4, 8}, {6, 4, 8}, {6, 4, 7}, {5, 4, 2}, {6, 1, 2}, {-1}, {3}, {3}}, {4, 0, 0, 0, 0, 3, 0}, {},
+      {Opcode::FusedInferAttentionScore,
+       {{5, 4, 8}, {6, 4, 8}, {6, 4, 7}, {5, 4, 2}, {6, 1, 2}, {-1}, {3}, {3}},
+       {4, 0, 0, 0, 0, 3, 0},
+       {},
        {{5, 4, 7}}},
       {Opcode::ScatterUpdate, {{9, 16, 2, 8}, {3}, {3, 2, 8}}, {}, {}, {}},
       {Opcode::IndexPut, {{3, 4}, {3}, {4}}, {}, {}, {{3, 4}}},
@@ -105,13 +118,23 @@ TEST(ShapeCheck, RefusesOtherOperands) {
       for (size_t d = 0; d < good.in[i].size(); ++d) {
         const auto free_axis = [&] {
           switch (good.op) {
-            case Opcode::IndexSelect: return i == 0 && d == 1;
-            case Opcode::Slice: case Opcode::Take: return true;
-            case Opcode::Argmax: case Opcode::ReduceSum: case Opcode::ReduceMax: return d == (good.op == Opcode::ReduceSum ? 1 : good.in[0].size() - 1);
-            case Opcode::Embedding: return i == 1 && d == 0;
-            case Opcode::FusedInferAttentionScore: return i == 5 && d == 1;
-            case Opcode::ScatterUpdate: return i == 0 && d < 2;
-            default: return false;
+            case Opcode::IndexSelect:
+              return i == 0 && d == 1;
+            case Opcode::Slice:
+            case Opcode::Take:
+              return true;
+            case Opcode::Argmax:
+            case Opcode::ReduceSum:
+            case Opcode::ReduceMax:
+              return d == (good.op == Opcode::ReduceSum ? 1 : good.in[0].size() - 1);
+            case Opcode::Embedding:
+              return i == 1 && d == 0;
+            case Opcode::FusedInferAttentionScore:
+              return i == 5 && d == 1;
+            case Opcode::ScatterUpdate:
+              return i == 0 && d < 2;
+            default:
+              return false;
           }
         }();
         if (free_axis) continue;

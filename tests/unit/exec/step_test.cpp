@@ -1,10 +1,11 @@
 // The Step record and the blocks of the cache.
+#include "runtime/model/step.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "runtime/model/kv_blocks.h"
-#include "runtime/model/step.h"
 #include "tests/unit/exec/builder.h"
 
 namespace skdsl {
@@ -50,12 +51,13 @@ TEST(Step, HasEveryFieldOfTheTable) {
   const std::vector<int32_t> blocks{1};
   const StepRequest requests[] = {{2, 2, blocks}, {}};
   const auto step = make_step(requests, 4, 1);
-#define SK_STEP_FIELD(name, type, dims, text) EXPECT_EQ(std::get<Tensor>(*step.field(#name)).dtype(), SK_##type) << #name;
-#define SK_STEP_LIST(name, of)                                                                  \
-  {                                                                                             \
-    const auto list = std::get<std::vector<int64_t>>(*step.field(#name));                       \
-    const auto tensor = field(step, #of);                                                       \
-    EXPECT_EQ(std::vector<int32_t>(list.begin(), list.end()), tensor) << #name;                 \
+#define SK_STEP_FIELD(name, type, dims, text) \
+  EXPECT_EQ(std::get<Tensor>(*step.field(#name)).dtype(), SK_##type) << #name;
+#define SK_STEP_LIST(name, of)                                                  \
+  {                                                                             \
+    const auto list = std::get<std::vector<int64_t>>(*step.field(#name));       \
+    const auto tensor = field(step, #of);                                       \
+    EXPECT_EQ(std::vector<int32_t>(list.begin(), list.end()), tensor) << #name; \
   }
 #include "runtime/plan/step_fields.def"
 #undef SK_STEP_FIELD
@@ -64,7 +66,8 @@ TEST(Step, HasEveryFieldOfTheTable) {
 }
 
 TEST(BlockManager, NeverHandsOutTheNullBlockAndEveryOtherOnce) {
-  for (const std::optional<uint64_t> seed : {std::optional<uint64_t>{}, std::optional<uint64_t>{7}, std::optional<uint64_t>{8}}) {
+  for (const std::optional<uint64_t> seed :
+       {std::optional<uint64_t>{}, std::optional<uint64_t>{7}, std::optional<uint64_t>{8}}) {
     BlockManager blocks(20, seed);
     std::set<int32_t> seen;
     while (const auto b = blocks.take()) EXPECT_TRUE(seen.insert(*b).second);

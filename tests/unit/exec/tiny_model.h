@@ -1,4 +1,5 @@
-// tiny_model — one attention layer with rope and a paged cache, built op by op: what sessions and generation are tested on
+// tiny_model — one attention layer with rope and a paged cache, built op by op: what sessions and generation
+// are tested on
 #pragma once
 #include <map>
 #include <string>

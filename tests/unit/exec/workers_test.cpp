@@ -1,10 +1,11 @@
 // Launches, barriers and the pool of result tensors.
+#include "runtime/exec/workers.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "runtime/exec/allocator.h"
-#include "runtime/exec/workers.h"
 #include "tests/unit/exec/builder.h"
 
 namespace skdsl {
@@ -36,7 +37,8 @@ void stress(uint32_t count, int launches) {
     workers.launch(kernel, call, count);
     for (uint32_t b = 0; b < count; ++b) {
       ASSERT_EQ(errors[b], 0) << "launch " << i << " block " << b;
-      for (uint32_t p = 0; p < kPhases; ++p) ASSERT_EQ(cells[p * count + b], static_cast<int32_t>(p + 1)) << "launch " << i;
+      for (uint32_t p = 0; p < kPhases; ++p)
+        ASSERT_EQ(cells[p * count + b], static_cast<int32_t>(p + 1)) << "launch " << i;
     }
   }
 }
@@ -53,7 +55,8 @@ TEST(Workers, ASmallLaunchRunsOnTheCallerAlone) {
   exec::Workers workers(3);
   const kernels::KernelEntry kernel{phase_kernel, nullptr, kPhases};
   std::vector<int32_t> cells(kPhases, 0), errors(1, 0);
-  const sk_tensor out[] = {contiguous_view(SK_I32, {{kPhases}}, cells.data()), contiguous_view(SK_I32, {{1}}, errors.data())};
+  const sk_tensor out[] = {contiguous_view(SK_I32, {{kPhases}}, cells.data()),
+                           contiguous_view(SK_I32, {{1}}, errors.data())};
   sk_call call{};
   call.out = out;
   call.n_out = 2;
@@ -88,7 +91,8 @@ TEST(TensorPool, PoisonsEveryTensorAnew) {
 
 TEST(TensorPool, SizesThatCannotBeAreErrors) {
   exec::TensorPool pool;
-  EXPECT_EQ(pool.empty(SK_F32, {{2, -3}}).error().message, "a tensor of shape [2, -3] was asked for; sizes must not be negative");
+  EXPECT_EQ(pool.empty(SK_F32, {{2, -3}}).error().message,
+            "a tensor of shape [2, -3] was asked for; sizes must not be negative");
   const auto huge = pool.empty(SK_F32, {{int64_t{1} << 40, int64_t{1} << 40}});
   ASSERT_FALSE(huge);
   EXPECT_EQ(huge.error().kind, ErrorKind::Environment);

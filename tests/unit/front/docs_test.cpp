@@ -44,10 +44,13 @@ TEST(Docs, EachDiagnosticHasItsPageAndEachPageItsDiagnostic) {
 TEST(Docs, GoodExamplesParse) {
   for (const auto& entry : fs::directory_iterator(kDocs / "diagnostics")) {
     const std::string page = read(entry.path());
-    if (page.find("## Good\n\n```yaml\n") != std::string::npos) continue;  // a run config, read by tests/config
+    if (page.find("## Good\n\n```yaml\n") != std::string::npos)
+      continue;  // a run config, read by tests/config
     if (page.find("## Good\n\n```text\n") != std::string::npos) continue;  // no program
     // Whole programs are run by tests/lint.
-    if (page.find("## Good\n\n```sk lint") != std::string::npos || page.find("## Good\n\n```yaml lint") != std::string::npos) continue;
+    if (page.find("## Good\n\n```sk lint") != std::string::npos ||
+        page.find("## Good\n\n```yaml lint") != std::string::npos)
+      continue;
     const size_t head = page.find("## Good\n\n```\n");
     ASSERT_NE(head, std::string::npos) << entry.path();
     const size_t begin = head + 13;

@@ -149,7 +149,8 @@ TEST(Tree, Declarations) {
            "\"x.{k}\" }"),
       "(Model M (DefaultWeights d) (Unused (Str m.* (StrPart m.*))) (Const (ConstName a -) (ConstName b "
       "(TypeTensor f32 (Int 2))) (Call (Name t) (Arg (Int 1)))) "
-      "(Instance x (Index (Call (Name L) (Arg (Int 2))) (Int 3)) (From (Str x.{k} (StrPart x.) (Name k))) -))");
+      "(Instance x (Index (Call (Name L) (Arg (Int 2))) (Int 3)) (From (Str x.{k} (StrPart x.) (Name k))) "
+      "-))");
   EXPECT_EQ(tree("fn f(x: list[int]) -> (act[T], i32[]) { return x, x }"),
             "(Fn f (Params (Param x (TypeList (TypeName int)) -)) (TypeTuple (TypeTensor act (Name T)) "
             "(TypeTensor i32)) (Block (Return (Tuple (Name x) (Name x)))))");

@@ -103,7 +103,8 @@ func "main" none () -> () {
 }
 )");
   EXPECT_EQ(text.find("lonel"), std::string::npos) << text;
-  for (const char* name : {"\"a\"", "\"b\"", "\"make_c\"", "\"M.prefill\"", "\"main\""}) EXPECT_NE(text.find(std::string("func ") + name), std::string::npos);
+  for (const char* name : {"\"a\"", "\"b\"", "\"make_c\"", "\"M.prefill\"", "\"main\""})
+    EXPECT_NE(text.find(std::string("func ") + name), std::string::npos);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ using testing::after;
 
 // The printed constant that `f` returns after folding its body.
 std::string folded(const std::string& constants, const std::string& body, const std::string& type) {
-  const std::string text =
-      after(fold_constants, "program\n" + constants + "func \"main\" none () -> (" + type + ") {\n" + body + "}\n");
+  const std::string text = after(
+      fold_constants, "program\n" + constants + "func \"main\" none () -> (" + type + ") {\n" + body + "}\n");
   const size_t ret = text.find("  return %");
   EXPECT_NE(ret, std::string::npos) << text;
   const std::string value = text.substr(ret + 9, text.find('\n', ret) - ret - 9);
@@ -23,10 +23,11 @@ std::string folded(const std::string& constants, const std::string& body, const 
   return text.substr(data + line.size(), text.find('\n', data) - data - line.size());
 }
 
-std::string two(const std::string& type, const std::string& x, const std::string& y, const std::string& op, const std::string& result = "") {
+std::string two(const std::string& type, const std::string& x, const std::string& y, const std::string& op,
+                const std::string& result = "") {
   return folded("constant 0 : " + type + " = [" + x + "]\nconstant 1 : " + type + " = [" + y + "]\n",
-                "  %0 = constant {data = 0} : " + type + "\n  %1 = constant {data = 1} : " + type + "\n  %2 = " + op + " %0, %1 : " +
-                    (result.empty() ? type : result) + "\n  return %2\n",
+                "  %0 = constant {data = 0} : " + type + "\n  %1 = constant {data = 1} : " + type +
+                    "\n  %2 = " + op + " %0, %1 : " + (result.empty() ? type : result) + "\n  return %2\n",
                 result.empty() ? type : result);
 }
 
@@ -40,10 +41,10 @@ TEST(FoldConstants, FloatArithmeticIsRoundedToF32) {
 }
 
 TEST(FoldConstants, UncertainResultsStay) {
-  EXPECT_EQ(two("f32[]", "0", "0", "div"), "not folded");                 // which NaN?
-  EXPECT_EQ(two("f32[]", "0", "-0", "maximum"), "not folded");            // which zero?
+  EXPECT_EQ(two("f32[]", "0", "0", "div"), "not folded");       // which NaN?
+  EXPECT_EQ(two("f32[]", "0", "-0", "maximum"), "not folded");  // which zero?
   EXPECT_EQ(two("f32[]", "nan(0x7fc00000)", "1", "lt", "bool[]"), "not folded");
-  EXPECT_EQ(two("i32[]", "2147483647", "1", "add"), "not folded");        // overflow
+  EXPECT_EQ(two("i32[]", "2147483647", "1", "add"), "not folded");  // overflow
   EXPECT_EQ(two("i32[]", "-2147483648", "-1", "div"), "not folded");
   EXPECT_EQ(two("bf16[]", "1", "2", "add"), "not folded");
 }
@@ -59,44 +60,64 @@ TEST(FoldConstants, Integers) {
 
 TEST(FoldConstants, Broadcasts) {
   EXPECT_EQ(folded("constant 0 : f32[2, 1] = [1, 2]\nconstant 1 : f32[3] = [10, 20, 30]\n",
-                   "  %0 = constant {data = 0} : f32[2, 1]\n  %1 = constant {data = 1} : f32[3]\n  %2 = add %0, %1 : f32[2, 3]\n  return %2\n",
+                   "  %0 = constant {data = 0} : f32[2, 1]\n  %1 = constant {data = 1} : f32[3]\n  %2 = add "
+                   "%0, %1 : f32[2, 3]\n  return %2\n",
                    "f32[2, 3]"),
             "f32[2, 3] = [11, 21, 31, 12, 22, 32]");
 }
 
-std::string one(const std::string& type, const std::string& data, const std::string& op, const std::string& result) {
-  return folded("constant 0 : " + type + " = [" + data + "]\n", "  %0 = constant {data = 0} : " + type + "\n  %1 = " + op + " : " + result + "\n  return %1\n", result);
+std::string one(const std::string& type, const std::string& data, const std::string& op,
+                const std::string& result) {
+  return folded(
+      "constant 0 : " + type + " = [" + data + "]\n",
+      "  %0 = constant {data = 0} : " + type + "\n  %1 = " + op + " : " + result + "\n  return %1\n", result);
 }
 
 TEST(FoldConstants, MovesElements) {
   const std::string x = "1, 2, 3, 4, 5, 6";
-  EXPECT_EQ(one("i32[2, 3]", x, "transpose %0 {axis0 = 0, axis1 = -1}", "i32[3, 2]"), "i32[3, 2] = [1, 4, 2, 5, 3, 6]");
+  EXPECT_EQ(one("i32[2, 3]", x, "transpose %0 {axis0 = 0, axis1 = -1}", "i32[3, 2]"),
+            "i32[3, 2] = [1, 4, 2, 5, 3, 6]");
   EXPECT_EQ(one("i32[2, 3]", x, "reshape %0 {shape = [6]}", "i32[6]"), "i32[6] = [1, 2, 3, 4, 5, 6]");
-  EXPECT_EQ(one("i32[2, 3]", x, "slice %0 {axis = 1, begin = 1, end = 3}", "i32[2, 2]"), "i32[2, 2] = [2, 3, 5, 6]");
+  EXPECT_EQ(one("i32[2, 3]", x, "slice %0 {axis = 1, begin = 1, end = 3}", "i32[2, 2]"),
+            "i32[2, 2] = [2, 3, 5, 6]");
   EXPECT_EQ(one("i32[2, 3]", x, "take %0 {axis = 1, index = -1}", "i32[2]"), "i32[2] = [3, 6]");
-  EXPECT_EQ(one("i32[3]", "1, 2, 3", "broadcast_to %0 {shape = [2, 3]}", "i32[2, 3]"), "i32[2, 3] = [1, 2, 3, 1, 2, 3]");
+  EXPECT_EQ(one("i32[3]", "1, 2, 3", "broadcast_to %0 {shape = [2, 3]}", "i32[2, 3]"),
+            "i32[2, 3] = [1, 2, 3, 1, 2, 3]");
   EXPECT_EQ(one("i32[2, 1]", "1, 2", "concat %0, %0 {axis = 1}", "i32[2, 2]"), "i32[2, 2] = [1, 1, 2, 2]");
   EXPECT_EQ(one("i32[2, 1]", "1, 2", "concat %0, %0", "i32[4, 1]"), "i32[4, 1] = [1, 2, 1, 2]");
   EXPECT_EQ(one("f32[2]", "1, -2", "neg %0", "f32[2]"), "f32[2] = [-1, 2]");
   EXPECT_EQ(folded("constant 0 : i32[3] = [1, 2, 3]\n",
-                   "  %0 = constant {data = 0} : i32[3]\n  %1, %2 = split %0 {sizes = [1, 2]} : i32[1], i32[2]\n  return %2\n", "i32[2]"),
+                   "  %0 = constant {data = 0} : i32[3]\n  %1, %2 = split %0 {sizes = [1, 2]} : i32[1], "
+                   "i32[2]\n  return %2\n",
+                   "i32[2]"),
             "i32[2] = [2, 3]");
-  EXPECT_EQ(folded("", "  %0 = full {shape = [2], value = 1.5, dtype = <f32>} : f32[2]\n  return %0\n", "f32[2]"), "f32[2] = [1.5, 1.5]");
-  EXPECT_EQ(folded("", "  %0 = arange {begin = 2, end = 5} : i32[3]\n  return %0\n", "i32[3]"), "i32[3] = [2, 3, 4]");
+  EXPECT_EQ(
+      folded("", "  %0 = full {shape = [2], value = 1.5, dtype = <f32>} : f32[2]\n  return %0\n", "f32[2]"),
+      "f32[2] = [1.5, 1.5]");
+  EXPECT_EQ(folded("", "  %0 = arange {begin = 2, end = 5} : i32[3]\n  return %0\n", "i32[3]"),
+            "i32[3] = [2, 3, 4]");
 }
 
 TEST(FoldConstants, Casts) {
   EXPECT_EQ(one("f32[2]", "1.9, -1.9", "cast %0 {dtype = <i32>}", "i32[2]"), "i32[2] = [1, -1]");
-  EXPECT_EQ(one("f32[]", "1.00390625", "cast %0 {dtype = <bf16>}", "bf16[]"), "bf16[] = [1]");  // a tie goes to even
+  EXPECT_EQ(one("f32[]", "1.00390625", "cast %0 {dtype = <bf16>}", "bf16[]"),
+            "bf16[] = [1]");  // a tie goes to even
   EXPECT_EQ(one("i32[]", "3", "cast %0 {dtype = <f32>}", "f32[]"), "f32[] = [3]");
   EXPECT_EQ(one("i32[]", "300", "cast %0 {dtype = <i8>}", "i8[]"), "not folded");
   EXPECT_EQ(one("f32[]", "1e+20", "cast %0 {dtype = <i32>}", "i32[]"), "not folded");
 }
 
 TEST(FoldConstants, LargeResultsStay) {
-  EXPECT_EQ(folded("", "  %0 = full {shape = [256], value = 1.0, dtype = <f32>} : f32[256]\n  return %0\n", "f32[256]").substr(0, 8), "f32[256]");
-  EXPECT_EQ(folded("", "  %0 = full {shape = [257], value = 1.0, dtype = <f32>} : f32[257]\n  return %0\n", "f32[257]"), "not folded");
-  EXPECT_EQ(folded("", "  %0 = full {shape = [0, 1000000000000, 1000000000000], value = 1.0, dtype = <f32>} : f32[0, 1000000000000, 1000000000000]\n  return %0\n",
+  EXPECT_EQ(folded("", "  %0 = full {shape = [256], value = 1.0, dtype = <f32>} : f32[256]\n  return %0\n",
+                   "f32[256]")
+                .substr(0, 8),
+            "f32[256]");
+  EXPECT_EQ(folded("", "  %0 = full {shape = [257], value = 1.0, dtype = <f32>} : f32[257]\n  return %0\n",
+                   "f32[257]"),
+            "not folded");
+  EXPECT_EQ(folded("",
+                   "  %0 = full {shape = [0, 1000000000000, 1000000000000], value = 1.0, dtype = <f32>} : "
+                   "f32[0, 1000000000000, 1000000000000]\n  return %0\n",
                    "f32[0, 1000000000000, 1000000000000]"),
             "not folded");
 }
@@ -143,9 +164,11 @@ func "main" none (n = %0 : int(9)) -> (f32[4, 2]) {
 }
 
 std::string host(const std::string& fn, const std::string& a, const std::string& b) {
-  const std::string text = after(fold_constants, "program\nsymbol u0\nfunc \"main\" none () -> (int(u0)) {\n  %0 = host_int {value = " + a + "} : int(" + a +
-                                                     ")\n  %1 = host_int {value = " + b + "} : int(" + b + ")\n  %2 = host_fn %0, %1 {fn = \"" + fn +
-                                                     "\"} : int(u0)\n  return %2\n}\n");
+  const std::string text =
+      after(fold_constants,
+            "program\nsymbol u0\nfunc \"main\" none () -> (int(u0)) {\n  %0 = host_int {value = " + a +
+                "} : int(" + a + ")\n  %1 = host_int {value = " + b + "} : int(" + b +
+                ")\n  %2 = host_fn %0, %1 {fn = \"" + fn + "\"} : int(u0)\n  return %2\n}\n");
   const size_t at = text.find("  %2 = host_int {value = ");
   return at == std::string::npos ? "not folded" : text.substr(at + 25, text.find('}', at) - at - 25);
 }

@@ -21,8 +21,8 @@ struct Diags {
   std::string text() const;
 };
 
-/// Runs one pass on a program's text and gives the printed result; the result must verify, and what the pass says
-/// about "changed" must be true.
+/// Runs one pass on a program's text and gives the printed result; the result must verify, and what the pass
+/// says about "changed" must be true.
 std::string after(bool (*pass)(passes::PassContext&), std::string_view text);
 
 /// The text without its first `program` line and declarations: the functions.

@@ -104,13 +104,16 @@ func "M.decode" decode (x = %0 : bool[T], y = %1 : bool[T]) -> (i32[u2, 1], i32[
   return %2, %3
 }
 )");
-  EXPECT_NE(text.find("func \"M.decode\" decode (x = %0 : bool[T], y = %1 : bool[T]) -> (i32[u1, 1], i32[u4, 1]) {\n"
-                      "  %2 = nonzero %0 : i32[u1, 1]\n  %3 = nonzero %1 : i32[u4, 1]\n  return %2, %3\n}"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "func \"M.decode\" decode (x = %0 : bool[T], y = %1 : bool[T]) -> (i32[u1, 1], i32[u4, 1]) {\n"
+          "  %2 = nonzero %0 : i32[u1, 1]\n  %3 = nonzero %1 : i32[u4, 1]\n  return %2, %3\n}"),
+      std::string::npos)
       << text;
 }
 
-// The value decides when a prefetch starts: a later definition, an earlier one, one in a sub-layer of a sub-layer.
+// The value decides when a prefetch starts: a later definition, an earlier one, one in a sub-layer of a
+// sub-layer.
 TEST(InlineLayers, PrefetchesMoveBehindTheirTriggers) {
   EXPECT_EQ(testing::functions(after(inline_layers, R"(program
 weight "w" : f32[4]
@@ -182,11 +185,16 @@ SK3503 9:5: `twice` does not name a value that this phase computes once
 
 // Calls of calls of calls, each twice, would double with every level.
 TEST(InlineLayers, ExplosionIsAnError) {
-  std::string text = "program\nfunc \"f0\" none (x = %0 : f32[]) -> (f32[]) {\n  %1 = exp %0 : f32[]\n  return %1\n}\n";
+  std::string text =
+      "program\nfunc \"f0\" none (x = %0 : f32[]) -> (f32[]) {\n  %1 = exp %0 : f32[]\n  return %1\n}\n";
   for (int i = 1; i < 40; ++i)
-    text += "func \"f" + std::to_string(i) + "\" none (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f" + std::to_string(i - 1) +
-            "\"} : f32[]\n  %2 = call %1 {callee = \"f" + std::to_string(i - 1) + "\"} : f32[]\n  return %2\n}\n";
-  text += "func \"M.decode\" decode (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f39\"} : f32[]\n  return %1\n}\n";
+    text += "func \"f" + std::to_string(i) +
+            "\" none (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f" + std::to_string(i - 1) +
+            "\"} : f32[]\n  %2 = call %1 {callee = \"f" + std::to_string(i - 1) +
+            "\"} : f32[]\n  return %2\n}\n";
+  text +=
+      "func \"M.decode\" decode (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f39\"} : f32[]\n  "
+      "return %1\n}\n";
   plan::Program p = program(text);
   Diags diags;
   EXPECT_FALSE(run(p, {}, diags.engine));
@@ -196,9 +204,12 @@ TEST(InlineLayers, ExplosionIsAnError) {
 TEST(InlineLayers, LongCallChainsAreAnError) {
   std::string text = "program\nfunc \"f0\" none (x = %0 : f32[]) -> (f32[]) {\n  return %0\n}\n";
   for (int i = 1; i < 5000; ++i)
-    text += "func \"f" + std::to_string(i) + "\" none (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f" + std::to_string(i - 1) +
+    text += "func \"f" + std::to_string(i) +
+            "\" none (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f" + std::to_string(i - 1) +
             "\"} : f32[]\n  return %1\n}\n";
-  text += "func \"M.decode\" decode (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f4999\"} : f32[]\n  return %1\n}\n";
+  text +=
+      "func \"M.decode\" decode (x = %0 : f32[]) -> (f32[]) {\n  %1 = call %0 {callee = \"f4999\"} : f32[]\n "
+      " return %1\n}\n";
   plan::Program p = program(text);
   Diags diags;
   EXPECT_FALSE(run(p, {}, diags.engine));

@@ -30,7 +30,8 @@ TEST(PassManager, RunsTheTableInOrder) {
   options.print = [&](const Pass& pass, const plan::Program&) { seen += std::string(pass.name) + " "; };
   EXPECT_TRUE(run(p, options, diags.engine));
   EXPECT_EQ(seen, "inline-layers fold-constants remove-noops dead-code ");
-  EXPECT_EQ(testing::functions(print(p)), "func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  return %0\n}\n");
+  EXPECT_EQ(testing::functions(print(p)),
+            "func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  return %0\n}\n");
 }
 
 TEST(PassManager, PrintsAfterNamedPassesOnly) {
@@ -41,7 +42,10 @@ TEST(PassManager, PrintsAfterNamedPassesOnly) {
   options.print_after = {"remove-noops"};
   options.print = [&](const Pass&, const plan::Program& now) { seen += testing::functions(print(now)); };
   EXPECT_TRUE(run(p, options, diags.engine));
-  EXPECT_NE(seen.find("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  %1 = exp %0 : f32[4]\n  return %0\n}"), std::string::npos) << seen;
+  EXPECT_NE(
+      seen.find("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  %1 = exp %0 : f32[4]\n  return %0\n}"),
+      std::string::npos)
+      << seen;
 }
 
 TEST(PassManager, SkipsAndStops) {
@@ -54,7 +58,9 @@ TEST(PassManager, SkipsAndStops) {
   options.skip = {};
   options.stop_after = 1;
   EXPECT_TRUE(run(p, options, diags.engine));
-  EXPECT_NE(print(p).find("%1 = reshape %0 {shape = [4]} : f32[4]\n  %2 = exp %1 : f32[4]\n  return %1"), std::string::npos) << print(p);
+  EXPECT_NE(print(p).find("%1 = reshape %0 {shape = [4]} : f32[4]\n  %2 = exp %1 : f32[4]\n  return %1"),
+            std::string::npos)
+      << print(p);
   EXPECT_NE(p.find("layer"), nullptr);
 }
 
@@ -63,7 +69,10 @@ TEST(PassManager, RefusesWhatDoesNotVerify) {
   p.functions[0].ops[0].operands[0] = 99;
   Diags diags;
   EXPECT_FALSE(run(p, {}, diags.engine));
-  EXPECT_NE(diags.text().find("SK3090 0:0: the plan does not verify after elaboration: function `layer`: op 0 reads value 99"), std::string::npos)
+  EXPECT_NE(
+      diags.text().find(
+          "SK3090 0:0: the plan does not verify after elaboration: function `layer`: op 0 reads value 99"),
+      std::string::npos)
       << diags.text();
 }
 
@@ -73,9 +82,12 @@ TEST(PassManager, NamesThePassThatBrokeTheProgram) {
   PassOptions options;
   options.print_after = {"fold-constants"};
   // The printer stands between a pass and its verification, so it can play a broken pass.
-  options.print = [](const Pass&, const plan::Program& now) { const_cast<plan::Program&>(now).functions[1].results.clear(); };
+  options.print = [](const Pass&, const plan::Program& now) {
+    const_cast<plan::Program&>(now).functions[1].results.clear();
+  };
   EXPECT_FALSE(run(p, options, diags.engine));
-  EXPECT_NE(diags.text().find("SK3090 0:0: the plan does not verify after fold-constants"), std::string::npos) << diags.text();
+  EXPECT_NE(diags.text().find("SK3090 0:0: the plan does not verify after fold-constants"), std::string::npos)
+      << diags.text();
 }
 
 TEST(PassManager, TableIsComplete) {

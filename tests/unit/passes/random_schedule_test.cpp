@@ -1,5 +1,5 @@
-// Static graphs of random programs. Memory and events are checked by brute force, in another way than the verifier's:
-// bytes by painting cells, order by following edges.
+// Static graphs of random programs. Memory and events are checked by brute force, in another way than the
+// verifier's: bytes by painting cells, order by following edges.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -28,9 +28,11 @@ class Painter {
     for (const Step& step : s_.steps) {
       if (step.kind != Step::Kind::Call && step.kind != Step::Kind::Note) continue;
       const Task& t = s_.tasks[step.task];
-      const bool reads = step.kind == Step::Kind::Call || t.code == Opcode::Tap || t.code == Opcode::WaitTensor;
+      const bool reads =
+          step.kind == Step::Kind::Call || t.code == Opcode::Tap || t.code == Opcode::WaitTensor;
       for (const BufferId b : t.in)
-        if (reads && b != kNone && !holds(b)) return "task " + std::to_string(step.task) + " reads buffer " + std::to_string(b);
+        if (reads && b != kNone && !holds(b))
+          return "task " + std::to_string(step.task) + " reads buffer " + std::to_string(b);
       for (const BufferId b : t.out) t.view ? show(b, t.in[0]) : paint(b);
     }
     for (const BufferId b : s_.outputs)
@@ -41,7 +43,8 @@ class Painter {
  private:
   std::pair<uint64_t, uint64_t> range(BufferId b) const {
     const uint64_t bytes = *text::byte_size(s_.buffers[b].dtype, s_.buffers[b].shape);
-    return {s_.buffers[b].offset / 64, bytes == 0 ? s_.buffers[b].offset / 64 : (s_.buffers[b].offset + bytes + 63) / 64};
+    return {s_.buffers[b].offset / 64,
+            bytes == 0 ? s_.buffers[b].offset / 64 : (s_.buffers[b].offset + bytes + 63) / 64};
   }
   bool arena(BufferId b) const { return s_.buffers[b].storage == Storage::Arena; }
   bool holds(BufferId b) const {
@@ -70,7 +73,8 @@ class Painter {
 // Which steps are ordered, by closing the edges "next on the same stream" and "record before wait".
 class Edges {
  public:
-  explicit Edges(const Schedule& s) : s_(s), before_(s.steps.size(), std::vector<bool>(s.steps.size(), false)) {
+  explicit Edges(const Schedule& s)
+      : s_(s), before_(s.steps.size(), std::vector<bool>(s.steps.size(), false)) {
     std::map<uint32_t, size_t> last_on_stream, record;
     for (size_t i = 0; i < s.steps.size(); ++i) {
       const Step& step = s.steps[i];
@@ -89,7 +93,8 @@ class Edges {
         const auto a = touches(s_.steps[i]), b = touches(s_.steps[j]);
         for (const Touch& x : a)
           for (const Touch& y : b)
-            if ((x.write || y.write) && clash(x.buffer, y.buffer)) return "steps " + std::to_string(i) + " and " + std::to_string(j);
+            if ((x.write || y.write) && clash(x.buffer, y.buffer))
+              return "steps " + std::to_string(i) + " and " + std::to_string(j);
       }
     return "";
   }
@@ -107,7 +112,8 @@ class Edges {
   std::vector<Touch> touches(const Step& step) const {
     if (step.kind != Step::Kind::Call && step.kind != Step::Kind::Note) return {};
     const Task& t = s_.tasks[step.task];
-    if (t.view || (step.kind == Step::Kind::Note && t.code != Opcode::Tap && t.code != Opcode::WaitTensor)) return {};
+    if (t.view || (step.kind == Step::Kind::Note && t.code != Opcode::Tap && t.code != Opcode::WaitTensor))
+      return {};
     std::vector<Touch> out;
     for (size_t k = 0; k < t.in.size(); ++k)
       if (t.in[k] != kNone) out.push_back({t.in[k], k == 0 && t.code == Opcode::ScatterUpdate});
@@ -136,11 +142,12 @@ std::optional<Schedule> schedule_of(uint64_t seed, Program& p) {
     return {};
   }
   const GraphKey key{"M.decode", {{"N", 3}, {"T", static_cast<int64_t>(seed % 6)}}};
-  auto s = make_schedule(p, key, diags.engine, {.superkernel = false});  // tests/diff/superkernel_test.cpp has those with
+  auto s = make_schedule(p, key, diags.engine,
+                         {.superkernel = false});  // tests/diff/superkernel_test.cpp has those with
   if (!s) {
     const std::string said = diags.text();
-    // Random events may be waited for before they are recorded only by a bug of the generator; random stored weights
-    // may well be moved around, which a static graph refuses.
+    // Random events may be waited for before they are recorded only by a bug of the generator; random stored
+    // weights may well be moved around, which a static graph refuses.
     EXPECT_TRUE(said.find("SK3008") != std::string::npos) << said << print(p);
   }
   return s;
@@ -161,8 +168,10 @@ TEST(RandomSchedules, AreFreeOfOverlapsAndRaces) {
       views += t.view;
       for (const BufferId b : t.out)
         if (!t.view) separate += (*text::byte_size(s->buffers[b].dtype, s->buffers[b].shape) + 63) / 64 * 64;
-      if (!t.view && !t.in.empty() && t.in[0] != kNone && !t.out.empty() && s->buffers[t.in[0]].storage == Storage::Arena)
-        reused += s->buffers[t.in[0]].offset == s->buffers[t.out[0]].offset && *text::byte_size(s->buffers[t.out[0]].dtype, s->buffers[t.out[0]].shape) > 0;
+      if (!t.view && !t.in.empty() && t.in[0] != kNone && !t.out.empty() &&
+          s->buffers[t.in[0]].storage == Storage::Arena)
+        reused += s->buffers[t.in[0]].offset == s->buffers[t.out[0]].offset &&
+                  *text::byte_size(s->buffers[t.out[0]].dtype, s->buffers[t.out[0]].shape) > 0;
     }
     EXPECT_LE(s->arena_bytes, separate);
     shared += s->arena_bytes < separate;
@@ -219,7 +228,8 @@ TEST(RandomSchedules, DamageIsFound) {
       return false;
     }();
     for (const Buffer& b : s->buffers)
-      if (b.storage == Storage::Arena && b.offset + *text::byte_size(b.dtype, b.shape) > s->arena_bytes) goto next;
+      if (b.storage == Storage::Arena && b.offset + *text::byte_size(b.dtype, b.shape) > s->arena_bytes)
+        goto next;
     {
       const bool broken = bad_events || !Painter(*s).run().empty() || !Edges(*s).race().empty();
       const bool refused = !verify(*s, p).empty();

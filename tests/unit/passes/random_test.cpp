@@ -1,5 +1,5 @@
-// Every pass keeps random programs verifying, says truthfully whether it changed something, and has nothing left to do
-// when it runs again.
+// Every pass keeps random programs verifying, says truthfully whether it changed something, and has nothing
+// left to do when it runs again.
 #include <gtest/gtest.h>
 
 #include "compiler/passes/graph_constraints.h"
@@ -26,7 +26,9 @@ TEST(RandomPasses, KeepProgramsWellFormed) {
       const bool changed = pass.run(context);
       changes += changed;
       const auto wrong = plan::verify(p);
-      ASSERT_TRUE(wrong.empty()) << "after " << pass.name << ": " << wrong[0] << "\n" << before << "\n" << print(p);
+      ASSERT_TRUE(wrong.empty()) << "after " << pass.name << ": " << wrong[0] << "\n"
+                                 << before << "\n"
+                                 << print(p);
       ASSERT_EQ(changed, print(p) != before) << pass.name << "\n" << before << "\n" << print(p);
       ASSERT_EQ(diags.text(), "");
     }
@@ -58,7 +60,8 @@ TEST(RandomPasses, SpecialisedFunctionsHaveNoSymbols) {
     plan::Program p = random_program(seed, {.eager_only = false});
     Diags diags;
     ASSERT_TRUE(run(p, {}, diags.engine)) << diags.text();
-    const plan::Program special = specialise(p, *p.find("M.decode"), {{"N", 3}, {"T", 1 + static_cast<int64_t>(seed % 5)}}, diags.engine);
+    const plan::Program special = specialise(
+        p, *p.find("M.decode"), {{"N", 3}, {"T", 1 + static_cast<int64_t>(seed % 5)}}, diags.engine);
     const auto wrong = plan::verify(special);
     ASSERT_TRUE(wrong.empty()) << wrong[0] << "\n" << print(special);
     for (const plan::Value& v : special.functions[0].values)

@@ -149,14 +149,17 @@ func "f" decode (x = %0 : f32[T, 8]) -> (f32[T, 8], f32[16], i32[], i32[]) {
                                 {{"T", 2}});
   EXPECT_NE(text.find("  constant : i32[] = [2]\n"), std::string::npos) << text;
   EXPECT_NE(text.find("outputs [5, 6, 7, 8]"), std::string::npos) << text;
-  EXPECT_NE(text.find("task 1 reshape [0] -> [5] {shape = [2, 8]} core aiv blocks 1 stream 0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("task 1 reshape [0] -> [5] {shape = [2, 8]} core aiv blocks 1 stream 0\n"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("buffer 4 : i32[] constant 1"), std::string::npos) << text;
 }
 
 TEST(Schedule, HostArgumentsAreBindings) {
-  const std::string text = made("func \"f\" decode (x = %0 : f32[4], n = %1 : int(T)) -> (f32[T]) {\n"
-                                "  %2 = full {shape = [T], value = 2.0, dtype = <f32>} : f32[T]\n  return %2\n}\n",
-                                {{"T", 300}});
+  const std::string text = made(
+      "func \"f\" decode (x = %0 : f32[4], n = %1 : int(T)) -> (f32[T]) {\n"
+      "  %2 = full {shape = [T], value = 2.0, dtype = <f32>} : f32[T]\n  return %2\n}\n",
+      {{"T", 300}});
   EXPECT_NE(text.find("inputs [0, _]"), std::string::npos) << text;
 }
 
@@ -173,14 +176,18 @@ func "f" decode (x = %0 : f32[T, 8]) -> (f32[T, 512], f32[T, 512]) {
 }
 )",
                                 {{"T", 16}});
-  EXPECT_NE(text.find("{dtype = <f32>} core aic blocks 8 stream 0 ctx(0)"), std::string::npos) << text;   // 32 tiles, 8 cores
-  EXPECT_NE(text.find("{dtype = <f32>} core aic blocks 24 stream 0\n"), std::string::npos) << text;       // 32 tiles, 24 cores
-  EXPECT_NE(text.find("softmax [2] -> [4] core aiv blocks 8 stream 0 ctx(0)"), std::string::npos) << text;  // 8 tiles
+  EXPECT_NE(text.find("{dtype = <f32>} core aic blocks 8 stream 0 ctx(0)"), std::string::npos)
+      << text;  // 32 tiles, 8 cores
+  EXPECT_NE(text.find("{dtype = <f32>} core aic blocks 24 stream 0\n"), std::string::npos)
+      << text;  // 32 tiles, 24 cores
+  EXPECT_NE(text.find("softmax [2] -> [4] core aiv blocks 8 stream 0 ctx(0)"), std::string::npos)
+      << text;  // 8 tiles
 }
 
 TEST(Schedule, AttributesInTheFormOfKernels) {
   const auto attr = [](Opcode op, std::string_view name, const plan::Attr& value) {
-    const auto a = evaluate_attr(attr_param(info(op), static_cast<size_t>(attr_index(info(op), name))), value, plan::DType::BF16);
+    const auto a = evaluate_attr(attr_param(info(op), static_cast<size_t>(attr_index(info(op), name))), value,
+                                 plan::DType::BF16);
     EXPECT_TRUE(a.has_value());
     return *a;
   };
@@ -197,34 +204,56 @@ TEST(Schedule, AttributesInTheFormOfKernels) {
   EXPECT_EQ(attr(Opcode::RandomNormal, "dtype", {}).i, SK_F32);
   EXPECT_EQ(attr(Opcode::AllReduce, "group", {}).text, "world");
   EXPECT_EQ(attr(Opcode::Split, "sizes", std::vector<plan::Dim>{3, 5}).list, (std::vector<int64_t>{3, 5}));
-  EXPECT_FALSE(evaluate_attr(attr_param(info(Opcode::Slice), 1), plan::Dim::symbol(0), plan::DType::F32).has_value());
+  EXPECT_FALSE(
+      evaluate_attr(attr_param(info(Opcode::Slice), 1), plan::Dim::symbol(0), plan::DType::F32).has_value());
 }
 
 TEST(Schedule, WhatIsNotStaticIsSaid) {
   EXPECT_EQ(made("func \"g\" decode () -> () {\n  return\n}\n", {}), "SK2001 0:0: unknown name `f`\n");
-  EXPECT_EQ(made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) loc(1:3:1+6) {\n  return %0\n}\n", {}),
-            "SK115 3:1: `x` has a shape that depends on values; a static-graph decode is static\n"
-            "  note: its type is f32[T, 4]\n"
-            "  help: bind every symbol of the phase's parameters, and compute sizes from them alone\n");
-  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4], flag = %1 : bool) -> (f32[4]) {\n  return %0\n}\n", {}).find("SK3008"), std::string::npos);
-  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  print %0 {format = \"{}\"}\n  return %0\n}\n", {}).find("SK104"), std::string::npos);
-  EXPECT_NE(made("func \"h\" none (x = %0 : f32[4]) -> (f32[4]) {\n  return %0\n}\nfunc \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n"
+  EXPECT_EQ(
+      made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) loc(1:3:1+6) {\n  return %0\n}\n", {}),
+      "SK115 3:1: `x` has a shape that depends on values; a static-graph decode is static\n"
+      "  note: its type is f32[T, 4]\n"
+      "  help: bind every symbol of the phase's parameters, and compute sizes from them alone\n");
+  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4], flag = %1 : bool) -> (f32[4]) {\n  return %0\n}\n", {})
+                .find("SK3008"),
+            std::string::npos);
+  EXPECT_NE(
+      made(
+          "func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  print %0 {format = \"{}\"}\n  return %0\n}\n",
+          {})
+          .find("SK104"),
+      std::string::npos);
+  EXPECT_NE(made("func \"h\" none (x = %0 : f32[4]) -> (f32[4]) {\n  return %0\n}\nfunc \"f\" decode (x = %0 "
+                 ": f32[4]) -> (f32[4]) {\n"
                  "  %1 = call %0 {callee = \"h\"} : f32[4]\n  return %1\n}\n",
                  {})
                 .find("SK3090"),
             std::string::npos);
-  EXPECT_EQ(made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) {\n  check {actual = T, expected = 4, message = \"rows of `x`\"} loc(1:2:3+4)\n  return %0\n}\n", {{"T", 3}}),
+  EXPECT_EQ(made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) {\n  check {actual = T, expected = "
+                 "4, message = \"rows of `x`\"} loc(1:2:3+4)\n  return %0\n}\n",
+                 {{"T", 3}}),
             "SK3007 2:3: rows of `x`: 3 and 4\n");
-  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) {\n  return %0\n}\n", {{"T", -1}}).find("SK3022"), std::string::npos);
-  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[T, T]) -> (f32[T, T]) {\n  return %0\n}\n", {{"T", int64_t{1} << 40}}).find("SK3022"), std::string::npos);
-  EXPECT_EQ(made("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  wait {event = \"e\"} loc(1:2:3+6)\n  record {event = \"e\"}\n  return %0\n}\n", {}),
-            "SK401 2:3: `wait e` stands before any `record e`\n  help: record the event on the other stream first\n");
-  EXPECT_NE(made("weight \"w\" : stored[4, 8]\nfunc \"f\" decode () -> (stored[8, 4]) {\n  %0 = weight {path = \"w\"} : stored[4, 8]\n"
+  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[T, 4]) -> (f32[T, 4]) {\n  return %0\n}\n", {{"T", -1}})
+                .find("SK3022"),
+            std::string::npos);
+  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[T, T]) -> (f32[T, T]) {\n  return %0\n}\n",
+                 {{"T", int64_t{1} << 40}})
+                .find("SK3022"),
+            std::string::npos);
+  EXPECT_EQ(made("func \"f\" decode (x = %0 : f32[4]) -> (f32[4]) {\n  wait {event = \"e\"} loc(1:2:3+6)\n  "
+                 "record {event = \"e\"}\n  return %0\n}\n",
+                 {}),
+            "SK401 2:3: `wait e` stands before any `record e`\n  help: record the event on the other stream "
+            "first\n");
+  EXPECT_NE(made("weight \"w\" : stored[4, 8]\nfunc \"f\" decode () -> (stored[8, 4]) {\n  %0 = weight {path "
+                 "= \"w\"} : stored[4, 8]\n"
                  "  %1 = transpose %0 {axis0 = 0, axis1 = 1} : stored[8, 4]\n  return %1\n}\n",
                  {})
                 .find("SK3008 0:0: the dtype of what `transpose` gives"),
             std::string::npos);
-  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4], l = %1 : int(T)) -> (f32[4]) {\n  %2 = host_fn %1, %1 {fn = \"pow\"} : int(u1)\n"
+  EXPECT_NE(made("func \"f\" decode (x = %0 : f32[4], l = %1 : int(T)) -> (f32[4]) {\n  %2 = host_fn %1, %1 "
+                 "{fn = \"pow\"} : int(u1)\n"
                  "  %3 = to_tensor %2 : f32[]\n  %4 = mul %0, %3 : f32[4]\n  return %4\n}\n",
                  {{"T", 3}})
                 .find("SK3008 0:0: a host number that `mul` reads"),

@@ -36,7 +36,8 @@ TEST(Archive, KeepsWhatTheTextFormLeavesOut) {
 
 TEST(Archive, SizesOfAnyForm) {
   const Dim t = Dim::symbol(3), w = Dim::symbol(70000);
-  for (const Dim& d : {Dim(0), Dim(-7), Dim(int64_t{1} << 62), t, w, t * t, t * Dim(4) + Dim(1), t * w * Dim(-2) + w + Dim(-9), w - t}) {
+  for (const Dim& d : {Dim(0), Dim(-7), Dim(int64_t{1} << 62), t, w, t * t, t * Dim(4) + Dim(1),
+                       t * w * Dim(-2) + w + Dim(-9), w - t}) {
     const auto back = unpack<Dim>(pack(d));
     ASSERT_TRUE(back.has_value());
     EXPECT_EQ(*back, d);
@@ -45,7 +46,9 @@ TEST(Archive, SizesOfAnyForm) {
 
 TEST(Archive, BytesThatEndTooEarlyOrGoOnAreRefused) {
   const std::string bytes = pack(random_program(1, {.ops = 12}));
-  for (size_t n = 0; n < bytes.size(); ++n) ASSERT_FALSE(unpack<Program>(std::string_view(bytes).substr(0, n)).has_value()) << n << " of " << bytes.size();
+  for (size_t n = 0; n < bytes.size(); ++n)
+    ASSERT_FALSE(unpack<Program>(std::string_view(bytes).substr(0, n)).has_value())
+        << n << " of " << bytes.size();
   EXPECT_FALSE(unpack<Program>(bytes + '\0').has_value());
 }
 

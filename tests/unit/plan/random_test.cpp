@@ -1,4 +1,5 @@
-// Random programs: what is printed reads back as the same, and broken texts end in an error and never in a crash.
+// Random programs: what is printed reads back as the same, and broken texts end in an error and never in a
+// crash.
 #include <gtest/gtest.h>
 
 #include "tests/support/random_program.h"
@@ -29,7 +30,8 @@ TEST(RandomPrograms, AnotherSeedIsAnotherProgram) {
   EXPECT_TRUE(equal(random_program(1), random_program(1)));
 }
 
-// Removing, doubling and exchanging bytes: the parser answers, and what it accepts the verifier and printer survive.
+// Removing, doubling and exchanging bytes: the parser answers, and what it accepts the verifier and printer
+// survive.
 TEST(RandomPrograms, MutatedTextsNeverCrash) {
   size_t accepted = 0, refused = 0;
   for (uint64_t seed = 1; seed <= repeats(3000, 100000); ++seed) {
@@ -40,11 +42,21 @@ TEST(RandomPrograms, MutatedTextsNeverCrash) {
     for (size_t i = 0; i < edits; ++i) {
       const size_t at = random.below(text.size());
       switch (random.below(5)) {
-        case 0: text.erase(at, 1 + random.below(8)); break;
-        case 1: text.insert(at, text.substr(random.below(text.size()), random.below(20))); break;
-        case 2: text[at] = static_cast<char>(random.below(256)); break;
-        case 3: text[at] = "0123456789"[random.below(10)]; break;
-        case 4: text.resize(at); break;
+        case 0:
+          text.erase(at, 1 + random.below(8));
+          break;
+        case 1:
+          text.insert(at, text.substr(random.below(text.size()), random.below(20)));
+          break;
+        case 2:
+          text[at] = static_cast<char>(random.below(256));
+          break;
+        case 3:
+          text[at] = "0123456789"[random.below(10)];
+          break;
+        case 4:
+          text.resize(at);
+          break;
       }
       if (text.empty()) text = "program";
     }
@@ -76,21 +88,43 @@ TEST(RandomPrograms, GarbageIdsNeverCrash) {
     Random random(seed);
     Program p = random_program(seed % 50, {.ops = 15});
     Function& f = p.functions[random.below(p.functions.size())];
-    const auto garbage = [&] { return static_cast<uint32_t>(random.chance(50) ? random.below(60) : random.next()); };
+    const auto garbage = [&] {
+      return static_cast<uint32_t>(random.chance(50) ? random.below(60) : random.next());
+    };
     for (int i = 0; i < 3; ++i) {
       Op& op = f.ops[random.below(f.ops.size())];
       Region& r = f.regions[random.below(f.regions.size())];
       switch (random.below(10)) {
-        case 0: if (!op.operands.empty()) op.operands[random.below(op.operands.size())] = garbage(); break;
-        case 1: if (!op.results.empty()) op.results[random.below(op.results.size())] = garbage(); break;
-        case 2: op.context = garbage(); break;
-        case 3: op.code = static_cast<Opcode>(random.below(static_cast<size_t>(Opcode::kCount) + 3)); break;
-        case 4: op.regions.push_back(garbage()); break;
-        case 5: if (!r.ops.empty()) r.ops[random.below(r.ops.size())] = garbage(); break;
-        case 6: r.args.push_back(garbage()); break;
-        case 7: f.body = garbage(); break;
-        case 8: if (!op.attrs.empty()) op.attrs.pop_back(); break;
-        case 9: f.values[random.below(f.values.size())].type.dims.push_back(Dim::symbol(garbage())); break;
+        case 0:
+          if (!op.operands.empty()) op.operands[random.below(op.operands.size())] = garbage();
+          break;
+        case 1:
+          if (!op.results.empty()) op.results[random.below(op.results.size())] = garbage();
+          break;
+        case 2:
+          op.context = garbage();
+          break;
+        case 3:
+          op.code = static_cast<Opcode>(random.below(static_cast<size_t>(Opcode::kCount) + 3));
+          break;
+        case 4:
+          op.regions.push_back(garbage());
+          break;
+        case 5:
+          if (!r.ops.empty()) r.ops[random.below(r.ops.size())] = garbage();
+          break;
+        case 6:
+          r.args.push_back(garbage());
+          break;
+        case 7:
+          f.body = garbage();
+          break;
+        case 8:
+          if (!op.attrs.empty()) op.attrs.pop_back();
+          break;
+        case 9:
+          f.values[random.below(f.values.size())].type.dims.push_back(Dim::symbol(garbage()));
+          break;
       }
     }
     found += !verify(p).empty();

@@ -55,8 +55,11 @@ TEST(Text, ReadsBackAsItWasPrinted) {
 }
 
 TEST(Text, NumbersOfTheTextDoNotMatter) {
-  const auto a = parse_program("program\nfunc \"f\" none (x = %7 : f32[]) -> (f32[]) { %3 = exp %7 : f32[] return %3 }");
-  const auto b = parse_program("program\nfunc \"f\" none (x = %0 : f32[]) -> (f32[]) {\n  // a comment\n  %1 = exp %0 : f32[]\n  return %1\n}");
+  const auto a =
+      parse_program("program\nfunc \"f\" none (x = %7 : f32[]) -> (f32[]) { %3 = exp %7 : f32[] return %3 }");
+  const auto b = parse_program(
+      "program\nfunc \"f\" none (x = %0 : f32[]) -> (f32[]) {\n  // a comment\n  %1 = exp %0 : f32[]\n  "
+      "return %1\n}");
   ASSERT_TRUE(a && b);
   EXPECT_TRUE(equal(*a, *b));
   EXPECT_EQ(print(*a), print(*b));
@@ -91,12 +94,14 @@ TEST(Text, FloatsKeepTheirBits) {
   uint64_t state = 1;
   const auto next = [&] { return state = state * 6364136223846793005u + 1442695040888963407u; };
   Program p;
-  ConstantData f32{DType::F32, {64}, std::vector<uint8_t>(256)}, half{DType::F16, {64}, std::vector<uint8_t>(128)};
+  ConstantData f32{DType::F32, {64}, std::vector<uint8_t>(256)},
+      half{DType::F16, {64}, std::vector<uint8_t>(128)};
   for (int round = 0; round < 400; ++round) {
     for (auto& b : f32.bytes) b = static_cast<uint8_t>(next() >> 56);
     for (auto& b : half.bytes) b = static_cast<uint8_t>(next() >> 56);
     // Subnormals, infinities and the extremes.
-    const float edges[] = {1e-45f, -1.1754942e-38f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::max(), -0.0f};
+    const float edges[] = {1e-45f, -1.1754942e-38f, std::numeric_limits<float>::infinity(),
+                           std::numeric_limits<float>::max(), -0.0f};
     std::memcpy(f32.bytes.data(), edges, sizeof edges);
     ConstantData bf = half;
     bf.dtype = DType::BF16;
@@ -117,7 +122,10 @@ TEST(Text, FloatAttributesKeepTheirBits) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     Op op;
     op.code = Opcode::HostFloat;
-    op.attrs = {std::bit_cast<double>(i == 0 ? 0x8000000000000000u : i == 1 ? 0x7ff0000000000000u : i == 2 ? 1u : state)};
+    op.attrs = {std::bit_cast<double>(i == 0   ? 0x8000000000000000u
+                                      : i == 1 ? 0x7ff0000000000000u
+                                      : i == 2 ? 1u
+                                               : state)};
     f.add_op(f.body, op, {Type::host(Kind::HostFloat)});
   }
   Op end;
@@ -143,25 +151,38 @@ struct Wrong {
 TEST(Text, ErrorsNameTheLineAndWhatWasExpected) {
   const Wrong kWrong[] = {
       {"", "line 1: expected `program`, found the end"},
-      {"program\nfunk", "line 2: expected `file`, `symbol`, `context`, `constant`, `weight`, `const`, `state`, `unused` or `func`, found `funk`"},
+      {"program\nfunk",
+       "line 2: expected `file`, `symbol`, `context`, `constant`, `weight`, `const`, `state`, `unused` or "
+       "`func`, found `funk`"},
       {"program\nsymbol T\nsymbol T", "line 3: symbol `T` stands twice"},
       {"program\ncontext 1 stream \"a\"", "line 2: context 1 stands where number 0 is due"},
-      {"program\ncontext 0 lane \"a\"", "line 2: expected `superkernel`, `no_superkernel`, `stream` or `cores`, found `lane`"},
+      {"program\ncontext 0 lane \"a\"",
+       "line 2: expected `superkernel`, `no_superkernel`, `stream` or `cores`, found `lane`"},
       {"program\nconstant 0 : i8[1] = [128]", "line 2: 128 does not fit i8"},
       {"program\nconstant 0 : f32[1] = hex \"0\"", "line 2: an odd number of hex digits"},
       {"program\nweight \"w\" : f99[2]", "line 2: expected a type, found `f99`"},
       {"program\nstate \"s\" : f32[T]", "line 2: `T` is not a symbol of the program"},
-      {"program\nunused \"a\\q\"", "line 2: expected a string, found a string that does not end or has an unknown escape"},
-      {"program\nunused \"open\nx\"", "line 2: expected a string, found a string that does not end or has an unknown escape"},
-      {"program\nfunc \"f\" late", "line 2: expected a phase: `none`, `prefill`, `decode`, `draft_prefill` or `draft_decode`, found `late`"},
-      {"program\nfunc \"f\" none () -> () {\n  %0 = rmsnorm", "line 3: expected an operator, found `rmsnorm`"},
+      {"program\nunused \"a\\q\"",
+       "line 2: expected a string, found a string that does not end or has an unknown escape"},
+      {"program\nunused \"open\nx\"",
+       "line 2: expected a string, found a string that does not end or has an unknown escape"},
+      {"program\nfunc \"f\" late",
+       "line 2: expected a phase: `none`, `prefill`, `decode`, `draft_prefill` or `draft_decode`, found "
+       "`late`"},
+      {"program\nfunc \"f\" none () -> () {\n  %0 = rmsnorm",
+       "line 3: expected an operator, found `rmsnorm`"},
       {"program\nfunc \"f\" none () -> () {\n  return %3\n}", "line 4: %3 is not defined before it is used"},
-      {"program\nfunc \"f\" none (x = %0 : f32[]) -> () {\n  %0 = exp %0 : f32[]\n}", "line 4: %0 is defined twice"},
-      {"program\nfunc \"f\" none (x = %0 : f32[]) -> () {\n  %1 = exp %0\n}", "line 4: `exp` has 1 results and 0 types"},
-      {"program\nfunc \"f\" none () -> () {\n  tap {nme = 3}", "line 3: expected an attribute of `tap`, found `nme`"},
+      {"program\nfunc \"f\" none (x = %0 : f32[]) -> () {\n  %0 = exp %0 : f32[]\n}",
+       "line 4: %0 is defined twice"},
+      {"program\nfunc \"f\" none (x = %0 : f32[]) -> () {\n  %1 = exp %0\n}",
+       "line 4: `exp` has 1 results and 0 types"},
+      {"program\nfunc \"f\" none () -> () {\n  tap {nme = 3}",
+       "line 3: expected an attribute of `tap`, found `nme`"},
       {"program\nfunc \"f\" none () -> () {", "line 2: expected an operator, found the end"},
-      {"program\nsymbol T\nstate \"s\" : f32[T*T*T*T*T*T*T*T*T*T*T*T*T*T*T*T*T]", "line 3: a product has more than 16 factors"},
-      {"program\nstate \"s\" : f32[99999999999999999999]", "line 2: `99999999999999999999` does not fit 64 bits"},
+      {"program\nsymbol T\nstate \"s\" : f32[T*T*T*T*T*T*T*T*T*T*T*T*T*T*T*T*T]",
+       "line 3: a product has more than 16 factors"},
+      {"program\nstate \"s\" : f32[99999999999999999999]",
+       "line 2: `99999999999999999999` does not fit 64 bits"},
   };
   for (const Wrong& w : kWrong) {
     const auto p = parse_program(w.text);
@@ -171,8 +192,10 @@ TEST(Text, ErrorsNameTheLineAndWhatWasExpected) {
 }
 
 TEST(Text, EveryPhaseReadsBack) {
-  for (const Phase phase : {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode}) {
-    const auto p = parse_program("program\nfunc \"f\" " + std::string(name(phase)) + " () -> () {\n  return\n}");
+  for (const Phase phase :
+       {Phase::None, Phase::Prefill, Phase::Decode, Phase::DraftPrefill, Phase::DraftDecode}) {
+    const auto p =
+        parse_program("program\nfunc \"f\" " + std::string(name(phase)) + " () -> () {\n  return\n}");
     ASSERT_TRUE(p.has_value()) << p.error().message;
     EXPECT_EQ(p->functions[0].phase, phase);
     EXPECT_EQ(is_decode(phase), phase == Phase::Decode || phase == Phase::DraftDecode);

@@ -98,10 +98,12 @@ TEST_F(VerifySchedule, Buffers) {
   refuses("ends behind the arena", [](Schedule& s) { s.buffers[8].offset = ~uint64_t{63}; });
   refuses("not a multiple of 64", [](Schedule& s) { s.buffers[8].offset = 130; });
   refuses("negative or huge shape", [](Schedule& s) { s.buffers[8].shape = {-1}; });
-  refuses("negative or huge shape", [](Schedule& s) { s.buffers[8].shape = {int64_t{1} << 40, int64_t{1} << 40}; });
+  refuses("negative or huge shape",
+          [](Schedule& s) { s.buffers[8].shape = {int64_t{1} << 40, int64_t{1} << 40}; });
   refuses("has no dtype", [](Schedule& s) { s.buffers[4].dtype = DType::Stored; });
   refuses("is input 7 of 3", [](Schedule& s) { s.buffers[0].index = 7; });
-  refuses("does not have the bytes of input 0", [](Schedule& s) { s.buffers[0].shape = {2, 5}, s.inputs[0] = 1; });
+  refuses("does not have the bytes of input 0",
+          [](Schedule& s) { s.buffers[0].shape = {2, 5}, s.inputs[0] = 1; });
   refuses("does not have the bytes of input 2", [](Schedule& s) { s.buffers[1].index = 2; });
   refuses("does not match constant 5", [](Schedule& s) { s.buffers[9].index = 5; });
   refuses("which is not a weight or const", [](Schedule& s) { s.buffers[2].path = "v"; });
@@ -136,7 +138,8 @@ TEST_F(VerifySchedule, Steps) {
   refuses("task 7 is never run", [](Schedule& s) { s.steps.pop_back(); });
   refuses("cannot be a note of `linear`", [](Schedule& s) { s.steps[0].kind = Step::Kind::Note; });
   refuses("cannot be a call of `tap`", [](Schedule& s) { s.steps[10].kind = Step::Kind::Call; });
-  refuses("waits for event `e`, which no earlier step records", [](Schedule& s) { drop(s, Step::Kind::Record, 0); });
+  refuses("waits for event `e`, which no earlier step records",
+          [](Schedule& s) { drop(s, Step::Kind::Record, 0); });
 }
 
 TEST_F(VerifySchedule, MemoryAndOrder) {
@@ -153,7 +156,8 @@ TEST_F(VerifySchedule, MemoryAndOrder) {
     s.tasks.back().out[0] = 10;
     s.steps.back().task = 8;
   });
-  refuses("reads buffer 5, which another stream writes without an event between them", [](Schedule& s) { drop(s, Step::Kind::Wait, 0); });
+  refuses("reads buffer 5, which another stream writes without an event between them",
+          [](Schedule& s) { drop(s, Step::Kind::Wait, 0); });
   refuses("which another stream uses without an event between them", [](Schedule& s) {
     drop(s, Step::Kind::Wait, 1);
     s.tasks[3].in[0] = 9;

@@ -87,13 +87,15 @@ TEST_F(VerifyProgram, Tables) {
   refuses("a parent stands before its child", [](Program& p) { p.contexts[1].parent = 1; });
   refuses("constant 0 has 7 bytes", [](Program& p) { p.constants[0].bytes.pop_back(); });
   refuses("constant 0 has 8 bytes", [](Program& p) { p.constants[0].shape = {-2}; });
-  refuses("constant 0 has 8 bytes", [](Program& p) { p.constants[0].shape = {int64_t{1} << 40, int64_t{1} << 40}; });
+  refuses("constant 0 has 8 bytes",
+          [](Program& p) { p.constants[0].shape = {int64_t{1} << 40, int64_t{1} << 40}; });
   refuses("one that stands twice", [](Program& p) { p.weights.push_back(p.weights[0]); });
   refuses("its sizes must be constants", [](Program& p) { p.states[0].type.dims[0] = Dim::symbol(0); });
   refuses("is not a tensor", [](Program& p) { p.weights[0].type = Type::host(Kind::HostBool); });
   refuses("is not a function of the program", [](Program& p) { p.consts[0].function = "nobody"; });
   refuses("has no such result", [](Program& p) { p.consts[0].result = 1; });
-  refuses("function `layer` is empty or stands twice", [](Program& p) { p.functions.push_back(p.functions[1]); });
+  refuses("function `layer` is empty or stands twice",
+          [](Program& p) { p.functions.push_back(p.functions[1]); });
   refuses("state stands in file 9 of 2", [](Program& p) { p.states[0].loc = {9, 1, 1, 1}; });
 }
 
@@ -102,29 +104,37 @@ TEST_F(VerifyProgram, IdsInRange) {
   refuses("reads value 999", [](Program& p) { op(p, Opcode::Linear).operands[0] = 999; });
   refuses("defines value 999", [](Program& p) { op(p, Opcode::Linear).results[0] = 999; });
   refuses("has region 99", [](Program& p) { op(p, Opcode::If).regions[0] = 99; });
-  refuses("belongs to several ops", [](Program& p) { op(p, Opcode::If).regions[0] = op(p, Opcode::While).regions[0]; });
+  refuses("belongs to several ops",
+          [](Program& p) { op(p, Opcode::If).regions[0] = op(p, Opcode::While).regions[0]; });
   refuses("belongs to several ops", [](Program& p) { op(p, Opcode::If).regions[0] = p.functions[2].body; });
   refuses("has context 9", [](Program& p) { op(p, Opcode::Linear).context = 9; });
   refuses("has unknown code", [](Program& p) { op(p, Opcode::Linear).code = Opcode::kCount; });
   refuses("has op 999", [](Program& p) { p.functions[2].regions[0].ops[0] = 999; });
-  refuses("stands in regions twice", [](Program& p) { p.functions[2].regions[0].ops.push_back(p.functions[2].regions[0].ops[0]); });
+  refuses("stands in regions twice",
+          [](Program& p) { p.functions[2].regions[0].ops.push_back(p.functions[2].regions[0].ops[0]); });
   refuses("has argument 999", [](Program& p) { p.functions[2].regions[0].args[0] = 999; });
   refuses("malformed type", [](Program& p) { p.functions[2].values[0].type.dims[0] = Dim::symbol(77); });
   refuses("malformed type", [](Program& p) { p.functions[2].values[0].type.dims.resize(9); });
   refuses("malformed type", [](Program& p) { p.functions[2].values[2].type.dims.clear(); });
-  refuses("unknown symbol in an attribute", [](Program& p) { op(p, Opcode::Constant).attrs[0] = Dim::symbol(50); });
+  refuses("unknown symbol in an attribute",
+          [](Program& p) { op(p, Opcode::Constant).attrs[0] = Dim::symbol(50); });
   refuses("stands in file 5", [](Program& p) { op(p, Opcode::Linear).loc.file = 5; });
 }
 
 TEST_F(VerifyProgram, OperandsAndAttributes) {
-  refuses("`linear` at 4:5 has 2 operands, it takes 3", [](Program& p) { op(p, Opcode::Linear).operands.pop_back(); });
+  refuses("`linear` at 4:5 has 2 operands, it takes 3",
+          [](Program& p) { op(p, Opcode::Linear).operands.pop_back(); });
   refuses("lacks its operand `weight`", [](Program& p) { op(p, Opcode::Linear).operands[1] = kNone; });
-  refuses("operand `x` of `linear` at 4:5 is i32[T], a float tensor is needed", [](Program& p) { op(p, Opcode::Linear).operands[0] = 1; });
-  refuses("operand `slots` of `scatter_update` is f32[T, 4]", [](Program& p) { op(p, Opcode::ScatterUpdate).operands[1] = 0; });
+  refuses("operand `x` of `linear` at 4:5 is i32[T], a float tensor is needed",
+          [](Program& p) { op(p, Opcode::Linear).operands[0] = 1; });
+  refuses("operand `slots` of `scatter_update` is f32[T, 4]",
+          [](Program& p) { op(p, Opcode::ScatterUpdate).operands[1] = 0; });
   refuses("has 0 attributes, it takes 1", [](Program& p) { op(p, Opcode::Linear).attrs.clear(); });
   refuses("attribute `dtype` of `linear`", [](Program& p) { op(p, Opcode::Linear).attrs[0] = Dim(3); });
-  refuses("attribute `path` of `weight` is missing", [](Program& p) { op(p, Opcode::Weight).attrs[0] = Attr{}; });
-  refuses("attribute `data` of `constant`", [](Program& p) { op(p, Opcode::Constant).attrs[0] = std::string("0"); });
+  refuses("attribute `path` of `weight` is missing",
+          [](Program& p) { op(p, Opcode::Weight).attrs[0] = Attr{}; });
+  refuses("attribute `data` of `constant`",
+          [](Program& p) { op(p, Opcode::Constant).attrs[0] = std::string("0"); });
   refuses("has 0 results, it gives 1", [](Program& p) { op(p, Opcode::Constant).results.clear(); });
   refuses("has 0 regions, it takes 2", [](Program& p) { op(p, Opcode::If).regions.clear(); });
 }
@@ -157,20 +167,26 @@ TEST_F(VerifyProgram, DefinitionBeforeUse) {
 }
 
 TEST_F(VerifyProgram, RegionsEnd) {
-  refuses("does not end in `return`", [](Program& p) { p.functions[2].regions[p.functions[2].body].ops.pop_back(); });
-  refuses("does not end in `yield`", [](Program& p) { p.functions[2].regions[op(p, Opcode::If).regions[0]].ops.clear(); });
-  refuses("`yield` ends a region that `return` must end", [](Program& p) { p.functions[2].ops.back().code = Opcode::Yield; });
+  refuses("does not end in `return`",
+          [](Program& p) { p.functions[2].regions[p.functions[2].body].ops.pop_back(); });
+  refuses("does not end in `yield`",
+          [](Program& p) { p.functions[2].regions[op(p, Opcode::If).regions[0]].ops.clear(); });
+  refuses("`yield` ends a region that `return` must end",
+          [](Program& p) { p.functions[2].ops.back().code = Opcode::Yield; });
   refuses("stands before the end", [](Program& p) {
     auto& ops = p.functions[2].regions[p.functions[2].body].ops;
     std::swap(ops[ops.size() - 1], ops[ops.size() - 2]);
   });
-  refuses("result 0 is f32[T, 4], declared f32[T, 5]", [](Program& p) { p.functions[2].results[0].dims[1] = Dim(5); });
-  refuses("1 values are returned, 2 are declared", [](Program& p) { p.functions[2].results.push_back(p.functions[2].results[0]); });
+  refuses("result 0 is f32[T, 4], declared f32[T, 5]",
+          [](Program& p) { p.functions[2].results[0].dims[1] = Dim(5); });
+  refuses("1 values are returned, 2 are declared",
+          [](Program& p) { p.functions[2].results.push_back(p.functions[2].results[0]); });
   refuses("parameter names", [](Program& p) { p.functions[2].param_names.pop_back(); });
 }
 
 TEST_F(VerifyProgram, ControlFlow) {
-  refuses("condition of type f32[T, 4], bool or bool[] is needed", [](Program& p) { op(p, Opcode::If).operands[0] = 0; });
+  refuses("condition of type f32[T, 4], bool or bool[] is needed",
+          [](Program& p) { op(p, Opcode::If).operands[0] = 0; });
   refuses("region 0 of `if` has arguments", [](Program& p) {
     Function& f = p.functions[2];
     f.regions[op(p, Opcode::If).regions[0]].args.push_back(f.add_value(Type::host(Kind::HostBool)));
@@ -179,7 +195,8 @@ TEST_F(VerifyProgram, ControlFlow) {
     Function& f = p.functions[2];
     f.ops[f.regions[op(p, Opcode::If).regions[0]].ops.back()].operands.clear();
   });
-  refuses("result 0 of `if` is f32[T, 9], a region yields f32[T, 4]", [](Program& p) { value_of(p, Opcode::If).type.dims[1] = Dim(9); });
+  refuses("result 0 of `if` is f32[T, 9], a region yields f32[T, 4]",
+          [](Program& p) { value_of(p, Opcode::If).type.dims[1] = Dim(9); });
   refuses("the condition region of `while` must yield one bool", [](Program& p) {
     Function& f = p.functions[2];
     f.ops[f.regions[op(p, Opcode::While).regions[0]].ops.back()].operands[0] = 0;
@@ -197,14 +214,22 @@ TEST_F(VerifyProgram, ControlFlow) {
 TEST_F(VerifyProgram, NamesOfTheProgram) {
   refuses("names no constant", [](Program& p) { op(p, Opcode::Constant).attrs[0] = Dim(1); });
   refuses("names no constant", [](Program& p) { op(p, Opcode::Constant).attrs[0] = Dim(-1); });
-  refuses("`constant` gives f32[3], constant 0 is f32[2]", [](Program& p) { value_of(p, Opcode::Constant).type.dims[0] = Dim(3); });
-  refuses("names `v`, which is not a weight or const", [](Program& p) { op(p, Opcode::Weight).attrs[0] = std::string("v"); });
-  refuses("`w` is declared f32[4, 4]", [](Program& p) { value_of(p, Opcode::Weight).type.dtype = DType::BF16; });
-  refuses("names `w`, which is not a state", [](Program& p) { op(p, Opcode::State).attrs[0] = std::string("w"); });
-  refuses("writes a value that is not a state", [](Program& p) { op(p, Opcode::ScatterUpdate).operands[0] = op(p, Opcode::Linear).results[0]; });
-  refuses("names `nobody`, which is not a function", [](Program& p) { op(p, Opcode::Call).attrs[0] = std::string("nobody"); });
-  refuses("does not match the parameters or results of `layer`", [](Program& p) { op(p, Opcode::Call).operands[0] = 1; });
-  refuses("does not match the parameters or results of `make_c`", [](Program& p) { op(p, Opcode::Call).attrs[0] = std::string("make_c"); });
+  refuses("`constant` gives f32[3], constant 0 is f32[2]",
+          [](Program& p) { value_of(p, Opcode::Constant).type.dims[0] = Dim(3); });
+  refuses("names `v`, which is not a weight or const",
+          [](Program& p) { op(p, Opcode::Weight).attrs[0] = std::string("v"); });
+  refuses("`w` is declared f32[4, 4]",
+          [](Program& p) { value_of(p, Opcode::Weight).type.dtype = DType::BF16; });
+  refuses("names `w`, which is not a state",
+          [](Program& p) { op(p, Opcode::State).attrs[0] = std::string("w"); });
+  refuses("writes a value that is not a state",
+          [](Program& p) { op(p, Opcode::ScatterUpdate).operands[0] = op(p, Opcode::Linear).results[0]; });
+  refuses("names `nobody`, which is not a function",
+          [](Program& p) { op(p, Opcode::Call).attrs[0] = std::string("nobody"); });
+  refuses("does not match the parameters or results of `layer`",
+          [](Program& p) { op(p, Opcode::Call).operands[0] = 1; });
+  refuses("does not match the parameters or results of `make_c`",
+          [](Program& p) { op(p, Opcode::Call).attrs[0] = std::string("make_c"); });
   refuses("` calls itself", [](Program& p) {
     p.functions[2].phase = Phase::None;
     Function& layer = p.functions[1];

@@ -17,7 +17,11 @@ using plan::KernelType;
 using plan::Side;
 
 const Json& fact(const char* name) {
-  static const Json all = parse_json(read_file(std::filesystem::path(SKDSL_SOURCE_DIR) / "tests/conformance/superkernel_cases.json").value(), "facts").value();
+  static const Json all = parse_json(read_file(std::filesystem::path(SKDSL_SOURCE_DIR) /
+                                               "tests/conformance/superkernel_cases.json")
+                                         .value(),
+                                     "facts")
+                              .value();
   return *all.find("unit_facts")->find(name);
 }
 const Json::Array& cases(const char* name) { return fact(name).find("cases")->as_array(); }
@@ -49,12 +53,14 @@ TEST(SuperKernelFacts, OptionStrings) {
     const Json* convert = c.find("convert_underscore");
     const auto got = parse_options(c.find("input")->as_string(), convert != nullptr && convert->as_bool());
     check_options(c, got);
-    if (const Json* warnings = c.find("warnings"); warnings && got) EXPECT_EQ(got->warnings.size(), number(*warnings));
+    if (const Json* warnings = c.find("warnings"); warnings && got)
+      EXPECT_EQ(got->warnings.size(), number(*warnings));
   }
 }
 
 TEST(SuperKernelFacts, OptionStringsOfSubKernelsUnderCapture) {
-  for (const Json& c : cases("option_parsing_aclgraph_sub_op")) check_options(c, parse_sub_kernel_options(c.find("input")->as_string()));
+  for (const Json& c : cases("option_parsing_aclgraph_sub_op"))
+    check_options(c, parse_sub_kernel_options(c.find("input")->as_string()));
 }
 
 TEST(SuperKernelFacts, Defaults) {
@@ -73,7 +79,8 @@ TEST(SuperKernelFacts, TypeAndBlockCount) {
   for (const Json& c : table.find("executed_cases")->as_array()) {
     SCOPED_TRACE(to_json(c));
     std::vector<std::pair<KernelType, uint32_t>> kernels;
-    for (const Json& k : c.find("sub_kernels")->as_array()) kernels.emplace_back(type(*k.find("type")), number(*k.find("block_dim")));
+    for (const Json& k : c.find("sub_kernels")->as_array())
+      kernels.emplace_back(type(*k.find("type")), number(*k.find("block_dim")));
     const Shape got = shape_of(kernels);
     EXPECT_EQ(got.type, type(*c.find("superkernel_type")));
     EXPECT_EQ(got.block_dim, number(*c.find("block_dim")));
@@ -84,14 +91,16 @@ TEST(SuperKernelFacts, DebugCoreNumbers) {
   const Json& f = fact("debug_core_num");
   const Platform wide{1000, 1000};
   const auto n = [](const Json& row, size_t i) { return number(row.as_array()[i]); };
-  for (const Json& r : f.find("ratio_ok")->as_array()) EXPECT_TRUE(with_debug_cores({KernelType::MixAic10, 0}, n(r, 0), n(r, 1), wide)) << to_json(r);
+  for (const Json& r : f.find("ratio_ok")->as_array())
+    EXPECT_TRUE(with_debug_cores({KernelType::MixAic10, 0}, n(r, 0), n(r, 1), wide)) << to_json(r);
   for (const Json& r : f.find("ratio_error")->as_array()) {
     const auto got = with_debug_cores({KernelType::MixAic10, 0}, n(r, 0), n(r, 1), wide);
     ASSERT_FALSE(got) << to_json(r);
     EXPECT_TRUE(got.error().wrong_ratio) << got.error().message;
   }
   for (const Json& r : f.find("platform_error")->as_array())
-    EXPECT_FALSE(with_debug_cores({KernelType::MixAic10, 0}, n(r, 0), n(r, 1), {n(r, 2), n(r, 3)})) << to_json(r);
+    EXPECT_FALSE(with_debug_cores({KernelType::MixAic10, 0}, n(r, 0), n(r, 1), {n(r, 2), n(r, 3)}))
+        << to_json(r);
   for (const Json& r : f.find("needed_ok_aic_aiv_type_dim")->as_array())
     EXPECT_TRUE(with_debug_cores({type(r.as_array()[2]), n(r, 3)}, n(r, 0), n(r, 1), wide)) << to_json(r);
   for (const Json& r : f.find("needed_error")->as_array())
@@ -103,11 +112,17 @@ TEST(SuperKernelFacts, FeedSyncAll) {
     if (c.find("sk") == nullptr) continue;
     const auto& sk = c.find("sk")->as_array();
     const auto& sub = c.find("sub")->as_array();
-    EXPECT_EQ(needs_feed({type(sk[0]), number(sk[1])}, type(sub[0]), number(sub[1]), c.find("uses_sync_all")->as_bool()), c.find("needed")->as_bool()) << to_json(c);
+    EXPECT_EQ(needs_feed({type(sk[0]), number(sk[1])}, type(sub[0]), number(sub[1]),
+                         c.find("uses_sync_all")->as_bool()),
+              c.find("needed")->as_bool())
+        << to_json(c);
   }
   EXPECT_FALSE(needs_feed({KernelType::MixAic12, 20}, KernelType::Aic, 1, false));
   for (const Json& c : cases("feed_sync_all_workspace_bytes"))
-    EXPECT_EQ(feed_workspace_bytes({KernelType::MixAic10, number(*c.find("cores"))}, number(*c.find("kernels"))), number(*c.find("bytes"))) << to_json(c);
+    EXPECT_EQ(
+        feed_workspace_bytes({KernelType::MixAic10, number(*c.find("cores"))}, number(*c.find("kernels"))),
+        number(*c.find("bytes")))
+        << to_json(c);
 }
 
 TEST(SuperKernelFacts, EarlyStart) {
@@ -133,17 +148,21 @@ TEST(SuperKernelFacts, ScopeAttributes) {
 
 TEST(SuperKernelFacts, EdgeLabelsAndReduction) {
   constexpr std::string_view kLabels[] = {"c2c", "c2v", "v2c", "v2v"};
-  const auto kind = [](std::string_view s) { return s == "aic" ? KernelType::Aic : s == "aiv" ? KernelType::Aiv : KernelType::MixAic12; };
+  const auto kind = [](std::string_view s) {
+    return s == "aic" ? KernelType::Aic : s == "aiv" ? KernelType::Aiv : KernelType::MixAic12;
+  };
   for (const auto& [key, value] : fact("edge_labels").find("table")->as_object()) {
     const size_t arrow = key.find("->");
     Json got(Json::Array{});
-    for (const Edge e : edge_labels(kind(key.substr(0, arrow)), kind(key.substr(arrow + 2)))) got.push(kLabels[static_cast<size_t>(e)]);
+    for (const Edge e : edge_labels(kind(key.substr(0, arrow)), kind(key.substr(arrow + 2))))
+      got.push(kLabels[static_cast<size_t>(e)]);
     EXPECT_EQ(got, value) << key;
   }
   const auto flags = [](const Json& list) {
     std::vector<Flag> out;
     for (const Json& f : list.as_array())
-      out.push_back({static_cast<uint32_t>(f.as_array()[0].as_string()[1] - '0'), static_cast<uint32_t>(f.as_array()[1].as_string()[1] - '0'),
+      out.push_back({static_cast<uint32_t>(f.as_array()[0].as_string()[1] - '0'),
+                     static_cast<uint32_t>(f.as_array()[1].as_string()[1] - '0'),
                      f.as_array()[2].as_string() == "c2v"});
     return out;
   };
@@ -176,8 +195,12 @@ TEST(SuperKernelFacts, InnerEvents) {
       for (const Json& e : j->as_array()) out.push_back(number(e));
       return out;
     };
-    kernels[0] = {.id = "a", .stream = number(*c.find("k0")->find("stream")), .send_events = list(c.find("k0")->find("send"))};
-    kernels[1] = {.id = "b", .stream = number(*c.find("k1")->find("stream")), .recv_events = list(c.find("k1")->find("recv"))};
+    kernels[0] = {.id = "a",
+                  .stream = number(*c.find("k0")->find("stream")),
+                  .send_events = list(c.find("k0")->find("send"))};
+    kernels[1] = {.id = "b",
+                  .stream = number(*c.find("k1")->find("stream")),
+                  .recv_events = list(c.find("k1")->find("recv"))};
     const auto got = compile_superkernel(kernels, {}, {});
     ASSERT_EQ(got.has_value(), c.find("error") == nullptr);
     if (!got) continue;
@@ -213,7 +236,9 @@ TEST(SuperKernelFacts, Dcci) {
     for (const auto& [key, ops] : c.find("options")->as_object()) {
       std::string text;
       for (const Json& op : ops.as_array()) text += op.as_string() + ",";
-      const char* option = key == "before" ? "dcci-before-kernel-start" : key == "after" ? "dcci-after-kernel-end" : "dcci-disable-on-kernel";
+      const char* option = key == "before"  ? "dcci-before-kernel-start"
+                           : key == "after" ? "dcci-after-kernel-end"
+                                            : "dcci-disable-on-kernel";
       ASSERT_TRUE(add_option(options, option, text));
     }
     SubKernel k{.id = "a", .op_type = c.find("op_type")->as_string(), .dynamic = true};
@@ -231,9 +256,12 @@ TEST(SuperKernelFacts, Dcci) {
 }
 
 TEST(SuperKernelFacts, PreloadAndCopies) {
-  for (const Json& c : cases("preload_units")) EXPECT_EQ(preload_units(number(*c.find("text_bytes"))), number(*c.find("units"))) << to_json(c);
+  for (const Json& c : cases("preload_units"))
+    EXPECT_EQ(preload_units(number(*c.find("text_bytes"))), number(*c.find("units"))) << to_json(c);
   for (const Json& c : cases("copy_selection"))
-    EXPECT_EQ(copy_of_core(number(*c.find("core_id")), number(*c.find("split_mode"))), number(*c.find("copy"))) << to_json(c);
+    EXPECT_EQ(copy_of_core(number(*c.find("core_id")), number(*c.find("split_mode"))),
+              number(*c.find("copy")))
+        << to_json(c);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Random lists of kernels: whatever is not refused ends, calls every kernel, balances its flags, meets on both sides,
-// emits every wait and enforces every dependency.
+// Random lists of kernels: whatever is not refused ends, calls every kernel, balances its flags, meets on
+// both sides, emits every wait and enforces every dependency.
 #include <gtest/gtest.h>
 
 #include "compiler/superkernel/case.h"
@@ -11,8 +11,10 @@ namespace {
 using plan::KernelType;
 using testing::Random;
 
-constexpr const char* kOptions[] = {"early-start=0", "early-start=2", "feed-sync-all=1", "debug-sync-all=1", "debug-dcci-all=1", "profiling=1",
-                                    "preload-code=none", "preload-code=max", "split-mode=1", "split-mode=3", "func-align=0"};
+constexpr const char* kOptions[] = {"early-start=0",     "early-start=2",    "feed-sync-all=1",
+                                    "debug-sync-all=1",  "debug-dcci-all=1", "profiling=1",
+                                    "preload-code=none", "preload-code=max", "split-mode=1",
+                                    "split-mode=3",      "func-align=0"};
 
 std::vector<SubKernel> random_kernels(Random& random, size_t streams) {
   std::vector<SubKernel> out(1 + random.below(9));
@@ -33,8 +35,10 @@ std::vector<SubKernel> random_kernels(Random& random, size_t streams) {
   for (uint32_t e = 0; e < events; ++e) {
     const size_t a = random.below(out.size()), b = random.below(out.size());
     if (random.chance(20)) {  // towards, or from, somewhere else
-      if (random.chance(50)) out[a].send_events.push_back(e);
-      else out[a].recv_events.push_back(e);
+      if (random.chance(50))
+        out[a].send_events.push_back(e);
+      else
+        out[a].recv_events.push_back(e);
     } else if (a < b && out[a].stream != out[b].stream) {
       out[a].send_events.push_back(e);
       out[b].recv_events.push_back(e);
@@ -52,7 +56,9 @@ TEST(SuperKernelProperties, RandomLists) {
     const auto kernels = random_kernels(random, 1 + random.below(4));
     std::string text = random.chance(70) ? "stream-fusion=1" : "";
     for (const char* o : kOptions)
-      if (random.chance(15) && text.find(std::string(o).substr(0, std::string(o).find('='))) == std::string::npos) text += std::string(":") + o;
+      if (random.chance(15) &&
+          text.find(std::string(o).substr(0, std::string(o).find('='))) == std::string::npos)
+        text += std::string(":") + o;
     const auto options = parse_options(text);
     ASSERT_TRUE(options) << options.error().message;
     const auto got = compile_superkernel(kernels, options->options, {});
@@ -73,9 +79,12 @@ TEST(SuperKernelProperties, RandomLists) {
     ASSERT_TRUE(seen.every_kernel_called) << what;
     ASSERT_TRUE(seen.feed_end_published) << what;
     ASSERT_TRUE(seen.waits_not_emitted.empty()) << what;
-    ASSERT_TRUE(seen.unenforced.empty()) << ids[seen.unenforced[0].before] << " -> " << ids[seen.unenforced[0].after] << "\n" << what;
+    ASSERT_TRUE(seen.unenforced.empty())
+        << ids[seen.unenforced[0].before] << " -> " << ids[seen.unenforced[0].after] << "\n"
+        << what;
   }
-  std::printf("random lists, seeds 1..%zu: %zu serial, %zu two-stream (%zu mended), %zu refused\n", rounds, serial, two_stream, mended, refused);
+  std::printf("random lists, seeds 1..%zu: %zu serial, %zu two-stream (%zu mended), %zu refused\n", rounds,
+              serial, two_stream, mended, refused);
   EXPECT_GT(serial, rounds / 10);
   EXPECT_GT(two_stream, rounds / 10);
 }

@@ -1,9 +1,10 @@
 // Which ops of a scope become one launch.
+#include "compiler/superkernel/segment.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "compiler/superkernel/segment.h"
 #include "tests/support/random_program.h"
 
 namespace skdsl::superkernel {
@@ -12,9 +13,13 @@ namespace {
 using plan::FusionReason;
 using Pieces = std::vector<std::vector<uint32_t>>;
 
-Node op(std::string scope, std::vector<uint32_t> before = {}) { return {false, std::move(scope), {}, std::move(before)}; }
+Node op(std::string scope, std::vector<uint32_t> before = {}) {
+  return {false, std::move(scope), {}, std::move(before)};
+}
 Node view(std::vector<uint32_t> before) { return {true, "", {}, std::move(before)}; }
-Node breaker(std::string scope, std::vector<uint32_t> before) { return {false, std::move(scope), FusionReason::Tbe, std::move(before)}; }
+Node breaker(std::string scope, std::vector<uint32_t> before) {
+  return {false, std::move(scope), FusionReason::Tbe, std::move(before)};
+}
 
 TEST(Segment, AScopeIsOnePiece) {
   const auto s = segment({op("a"), op("a", {0}), op("a", {1})});
@@ -78,7 +83,8 @@ TEST(Segment, RandomGraphsRunEverythingOnceAndInOrder) {
       nodes[i].transparent = random.chance(20);
       if (!nodes[i].transparent) nodes[i].scope = names[random.below(4)];
       if (!nodes[i].transparent && random.chance(10)) nodes[i].unfusable = FusionReason::Tbe;
-      for (size_t e = random.below(3); i > 0 && e > 0; --e) nodes[i].before.push_back(static_cast<uint32_t>(i - 1 - random.below(std::min<size_t>(i, 6))));
+      for (size_t e = random.below(3); i > 0 && e > 0; --e)
+        nodes[i].before.push_back(static_cast<uint32_t>(i - 1 - random.below(std::min<size_t>(i, 6))));
     }
     const Segments s = segment(nodes);
     std::vector<int> at(nodes.size(), -1);
