@@ -77,7 +77,8 @@ std::string weights_of_run_config(const config::Settings& settings, Prepared& p)
   return "";
 }
 
-Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& options, Prepared& p) {
+Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& options,
+                            const CheckpointOpener& open, Prepared& p) {
   std::string folder = options.weights;
   if (folder.empty()) folder = weights_of_run_config(p.compile.sema.settings, p);
   if (folder == "synthetic" || folder.starts_with("synthetic:")) {
@@ -103,7 +104,7 @@ Expected<void> find_weights(const sema::Modules& modules, const ModelOptions& op
     }
     folder = beside.string();
   }
-  auto checkpoint = model::Checkpoint::open(folder);
+  auto checkpoint = open(folder);
   if (!checkpoint) return tl::unexpected(checkpoint.error());
   p.weights_folder = folder;
   const fs::path config_folder = fs::is_directory(folder) ? fs::path(folder) : fs::path(folder).parent_path();
@@ -129,7 +130,8 @@ sk_dtype synthetic_dtype(const Prepared& prepared) {
   return out;
 }
 
-Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests) {
+Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests,
+                           const CheckpointOpener& open) {
   Prepared p;
   config::Settings& settings = p.compile.sema.settings;
   config::Builtins& built = p.compile.sema.builtins;
@@ -147,7 +149,7 @@ Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& opt
   }
   config::check_run_settings(context, settings, diags);
   if (diags.has_errors()) return fail("the run config has errors");
-  if (auto ok = find_weights(modules, options, p); !ok) return tl::unexpected(ok.error());
+  if (auto ok = find_weights(modules, options, open, p); !ok) return tl::unexpected(ok.error());
   config::check_run_rules(config::RunView(settings, context), diags);
   if (diags.has_errors()) return fail("the run config has errors");
   if (p.checkpoint && p.checkpoint->has_weights())

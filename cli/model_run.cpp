@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <set>
 
@@ -603,10 +604,18 @@ int run_model(const RunOptions& options, Context& context, std::atomic<bool>& in
     }
     return code;
   };
+  // Reading what the checkpoint has takes as long as parsing, and neither needs the other.
+  std::future<Expected<model::Checkpoint>> checkpoint;
+  if (!options.weights.empty() && !options.weights.starts_with("synthetic"))
+    checkpoint =
+        std::async(std::launch::async, [&options] { return model::Checkpoint::open(options.weights); });
   run.modules.load_main(options.file);
   if (run.diags.has_errors()) return diagnostics(1);
   auto prepared =
-      prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()));
+      prepare(run.modules, options, static_cast<int64_t>(options.prompts.size() + options.prompt_ids.size()),
+              [&](const std::string& folder) {
+                return checkpoint.valid() ? checkpoint.get() : model::Checkpoint::open(folder);
+              });
   if (!prepared) return failed(run, prepared.error());
   run.prepared = std::move(*prepared);
   const std::string& mode = run.prepared->compile.sema.builtins.exe_mode;

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -80,10 +81,14 @@ void add_model_options(CLI::App& app, ModelOptions& options);
 /// Prints programs for --print-after.
 std::function<void(const passes::Pass&, const plan::Program&)> pass_printer(Context& context);
 
+/// Opens a checkpoint; Checkpoint::open, or what has begun before.
+using CheckpointOpener = std::function<Expected<model::Checkpoint>(const std::string& folder)>;
+
 /// Finds weights and configuration and fills in the built-in names. `requests` is the number of prompts.
 /// After an error the diagnostics of the modules may say more than it does: report_failure tells the right
 /// one.
-Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests);
+Expected<Prepared> prepare(const sema::Modules& modules, const ModelOptions& options, int64_t requests,
+                           const CheckpointOpener& open = model::Checkpoint::open);
 
 int report_failure(const Error& error, const diag::Engine& diags, Context& context);
 

@@ -127,7 +127,7 @@ std::string named_mode(const ModelOptions& model) {
 }
 
 int run_lint(Options& o, Context& context) {
-  grow_heap(size_t{4} << 20);
+  grow_heap(size_t{2} << 20);
   if (o.list) {
     context.out << (o.json || o.format == "json" ? lint::list_rules_json() : lint::list_rules());
     return kDone;

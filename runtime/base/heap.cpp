@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <system_error>
+#include <thread>
 
 namespace skdsl {
 
 namespace {
-constexpr int kUsualStep = 4 << 20;
+constexpr int kLaterSteps = 4 << 20;
 constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
 }  // namespace
 
@@ -20,16 +22,22 @@ void keep_freed_memory() {
 }
 
 void grow_heap(size_t bytes) {
-  // malloc moves the end of its heap itself: by what it lacks and this much more.
+  // malloc moves the end of its heap itself, by what it lacks.
   const auto before = reinterpret_cast<uintptr_t>(::sbrk(0));
-  ::mallopt(M_TOP_PAD, static_cast<int>(bytes));
-  void* volatile piece = std::malloc(kUsualStep + 4096);
+  void* volatile piece = std::malloc(bytes);
   std::free(piece);
-  ::mallopt(M_TOP_PAD, kUsualStep);
+  ::mallopt(M_TOP_PAD, kLaterSteps);
   const auto after = reinterpret_cast<uintptr_t>(::sbrk(0));
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const uintptr_t begin = (before + page - 1) / page * page;
-  if (after > begin) ::madvise(reinterpret_cast<void*>(begin), after - begin, kPopulateWrite);
+  if (after <= begin) return;
+  try {
+    std::thread([begin, after] {
+      ::madvise(reinterpret_cast<void*>(begin), after - begin, kPopulateWrite);
+    }).detach();
+  } catch (const std::system_error&) {
+    // No thread to be had: the pages come one by one.
+  }
 }
 
 }  // namespace skdsl

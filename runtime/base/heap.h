@@ -9,7 +9,7 @@ namespace skdsl {
 void keep_freed_memory();
 
 /// Takes the next `bytes` of the heap from the system at once: on a virtual machine the fault of a single
-/// page costs ten times its share of a large piece. Where that is not possible nothing happens.
+/// page costs ten times its share of a large piece. Done beside other work; where it is not possible nothing happens.
 void grow_heap(size_t bytes);
 
 }  // namespace skdsl
