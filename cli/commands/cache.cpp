@@ -24,6 +24,13 @@ std::string value(const jit::CacheKey& key, std::string_view name) {
   return "";
 }
 
+/// What the key says of `name`, between two texts; "" when it says nothing.
+std::string part(const jit::CacheKey& key, std::string_view name, std::string_view before,
+                 std::string_view behind) {
+  const std::string text = value(key, name);
+  return text.empty() ? "" : fmt::format("{}{}{}", before, text, behind);
+}
+
 Json key_json(const jit::CacheKey& key) {
   Json::Object out;
   for (const auto& [name, text] : key) out.emplace_back(name, text);
@@ -44,10 +51,9 @@ int ls(const Options& options, Context& context, const jit::ObjectCache& cache) 
     if (!e.wrong.empty())
       context.out << fmt::format("{:>9} bytes  damaged: {} ({})\n", e.bytes, e.file.string(), e.wrong);
     else
-      context.out << fmt::format("{:>9} bytes  {:<6} {}, workers: {}, plan {}, LLVM {}\n", e.bytes,
-                                 value(e.key, "kind"), value(e.key, "name"),
-                                 value(e.key, "workers").empty() ? "any" : value(e.key, "workers"),
-                                 value(e.key, "plan").substr(0, 12), value(e.key, "llvm"));
+      context.out << fmt::format("{:>9} bytes  {:<7} {}, {}plan {}{}\n", e.bytes, value(e.key, "kind"),
+                                 value(e.key, "name"), part(e.key, "workers", "workers: ", ", "),
+                                 value(e.key, "plan").substr(0, 12), part(e.key, "llvm", ", LLVM ", ""));
   }
   if (options.json)
     context.out << to_json(Json::Object{{"format_version", 1},

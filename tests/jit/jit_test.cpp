@@ -173,7 +173,7 @@ TEST(CacheCommand, ListsExplainsAndClears) {
   EXPECT_NE(run_command({"cache", "why", model}).out.find("not in the cache; nothing of that name"),
             std::string::npos);
   run_json({});
-  EXPECT_NE(run_command({"cache", "ls"}).out.find("step   LongCatFlash.decode"), std::string::npos);
+  EXPECT_NE(run_command({"cache", "ls"}).out.find("step    LongCatFlash.decode"), std::string::npos);
   EXPECT_NE(run_command({"cache", "why", model}).out.find("decode B=1 T=1 W=1: in the cache"),
             std::string::npos)
       << run_command({"cache", "why", model}).out;
